@@ -1,0 +1,344 @@
+"""Settings: read once at the edge from `recrawl.toml` and `RECRAWL_*` variables, then frozen.
+
+Every key carries its unit and its consequence; `docs/settings.md` is generated from them.
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from crawler.core.errors import BadSettings, NoContact
+
+ENVIRONMENT_PREFIX = "RECRAWL_"
+_CONTACT = re.compile(r"https?://\S+|\S+@\S+\.\S+")
+_TOKEN = re.compile(r"[A-Za-z_-]+")
+
+
+class Section(BaseModel):
+    """One table of the settings file; an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CrawlSettings(Section):
+    """Who we are."""
+
+    user_agent: str = Field(
+        default="",
+        description="Sent with every request; starts with the product token that robots.txt rules name, and must "
+        "hold a URL or an e-mail address where a site can reach you.",
+    )
+
+    @property
+    def product_token(self) -> str:
+        """The product token of RFC 9309 2.2.1: the leading letters, `-` and `_` of the user agent."""
+        found = _TOKEN.match(self.user_agent)
+        return found.group() if found else ""
+
+
+class LakeSettings(Section):
+    """Where everything is kept."""
+
+    root: str = Field(default="lake", description="Folder of the lake; relative to the settings file.")
+    buckets: int = Field(
+        default=8,
+        ge=1,
+        le=1024,
+        description="Number of buckets, a power of two; fixed when the lake is made. Each is one mapped task.",
+    )
+    checkpoint_share: float = Field(
+        default=0.5,
+        gt=0,
+        description="A bucket's state is materialised when its log holds this share of the checkpoint's rows: lower "
+        "reads less and writes more.",
+    )
+
+    @field_validator("buckets")
+    @classmethod
+    def _power_of_two(cls, buckets: int) -> int:
+        if buckets & (buckets - 1):
+            raise ValueError("is no power of two (1, 2, 4, 8, ... 1024)")
+        return buckets
+
+
+class ScopeRule(Section):
+    """One line of the scope; the first that matches decides."""
+
+    allow: str = Field(default="", description="Path pattern to crawl.")
+    deny: str = Field(default="", description="Path pattern to leave out.")
+    host: str = Field(default="*", description="Hosts it is for, written as in scope.hosts; `*` is all.")
+
+    @property
+    def pattern(self) -> str:
+        return self.allow or self.deny
+
+    def model_post_init(self, _context: object) -> None:
+        if bool(self.allow) == bool(self.deny):
+            raise ValueError("needs exactly one of allow and deny")
+        if not self.pattern.startswith(("/", "*")):
+            raise ValueError(f"pattern {self.pattern!r} starts with neither `/` nor `*`")
+
+
+class ScopeSettings(Section):
+    """What may be crawled. Checked when a URL is found and again when it is planned."""
+
+    hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Hosts in scope: `example.org` (that host), `*.example.org` (its subdomains as well), "
+        "`domain:example.org` (its registrable domain). Empty: the seeds' hosts.",
+    )
+    schemes: tuple[str, ...] = Field(default=("http", "https"), description="URL schemes in scope.")
+    ports: tuple[int, ...] = Field(default=(), description="Ports in scope. Empty: any.")
+    rules: tuple[ScopeRule, ...] = Field(
+        default=(),
+        description="Path rules, first match wins, default allow: `{allow = \"/docs/\"}`, `{deny = \"*.zip$\"}`; "
+        "prefix match with `*` and a final `$` as in robots.txt.",
+    )
+    max_hops: int = Field(
+        default=0, ge=0, description="How many links away from the hosts in scope a URL of another host may be."
+    )
+
+
+class FetchSettings(Section):
+    """Requests of one fetch task; there is one task a bucket."""
+
+    threads: int = Field(default=16, ge=1, le=256, description="Hosts asked at the same time by one task.")
+    connect_seconds: float = Field(default=10, gt=0, description="Longest wait for a connection, in seconds.")
+    read_seconds: float = Field(default=20, gt=0, description="Longest silence of a server, in seconds.")
+    total_seconds: float = Field(default=60, gt=0, description="Longest time of one request, in seconds.")
+    max_body_bytes: int = Field(
+        default=5 << 20, ge=1024, description="Bytes kept of a body after decoding; the rest is cut (`truncated`)."
+    )
+    max_header_bytes: int = Field(default=64 << 10, ge=1024, description="Bytes of response headers accepted.")
+    max_parse_bytes: int = Field(
+        default=2 << 20, ge=1024, description="Bytes of a body that are parsed for links and text."
+    )
+    accepted_types: tuple[str, ...] = Field(
+        default=(
+            "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
+            "application/rss+xml", "application/atom+xml",
+        ),
+        description="Content types that are fetched; others end as `unwanted_type` after the headers.",
+    )
+    allow_private: tuple[str, ...] = Field(
+        default=(),
+        description="Networks (CIDR) that may be asked although they are private. Empty: no private address is.",
+    )
+    window_hours: float = Field(
+        default=24, gt=0, le=24, description="Hours that a cycle may fetch, from its first plan on."
+    )
+    segment_pages: int = Field(default=1000, ge=1, description="Pages after which results are written down.")
+    segment_seconds: float = Field(
+        default=30, gt=0, description="Seconds after which results are written down; a killed task loses no more."
+    )
+    resolve: dict[str, str] = Field(
+        default={}, description="Host name to address, asked before DNS (like a hosts file)."
+    )
+
+    @field_validator("allow_private")
+    @classmethod
+    def _networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            ip_network(network)
+        return networks
+
+
+class PolitenessSettings(Section):
+    """How fast a host may be asked. The delay counts from the end of a response to the next request."""
+
+    delay_seconds: float = Field(default=1.0, ge=0, description="Least delay between two requests to a host.")
+    delay_factor: float = Field(
+        default=5.0, ge=0, description="Delay as a multiple of the host's smoothed response time; 0 is off."
+    )
+    adaptive_cap_seconds: float = Field(default=30, ge=0, description="Most that delay_factor can ask for, in seconds.")
+    crawl_delay_cap_seconds: float = Field(
+        default=300, gt=0, description="Most that a robots.txt Crawl-delay is honoured up to, in seconds."
+    )
+    retry_after_cap_seconds: float = Field(
+        default=86400, gt=0, description="Most that a Retry-After is honoured up to, in seconds."
+    )
+    address_delay_seconds: float = Field(
+        default=0.25, ge=0, description="Least interval between two requests to one address, all its hosts together."
+    )
+    address_exempt: tuple[str, ...] = Field(
+        default=(), description="Networks (CIDR) without an address interval, e.g. those of a CDN."
+    )
+    robots_max_age_seconds: float = Field(
+        default=86400, gt=0, le=86400, description="Longest use of a robots.txt without asking again, in seconds."
+    )
+
+
+class PlanSettings(Section):
+    """What a cycle fetches."""
+
+    budget_urls: int = Field(default=100_000, ge=1, description="URLs that one cycle may fetch, over all buckets.")
+    max_urls_per_host: int = Field(
+        default=10_000, ge=1, description="URLs of one host that one cycle may plan; its delay may allow fewer."
+    )
+    min_interval_days: float = Field(
+        default=0.9, ge=0, description="Days that a URL rests after a fetch before it can be planned again."
+    )
+
+
+class CopySettings(Section):
+    """When two pages count as copies."""
+
+    min_text_bytes: int = Field(
+        default=256,
+        ge=0,
+        description="Main text shorter than this (UTF-8 bytes) makes no page a copy of another, and gets no SimHash; "
+        "equal bodies are copies at any length.",
+    )
+
+
+class TrapSettings(Section):
+    """Limits on URLs that a site can make without end. What they stop is counted in `rejected`."""
+
+    max_depth: int = Field(default=30, ge=1, description="Links from a seed.")
+    max_url_length: int = Field(default=2000, ge=100, description="Characters of a canonical URL.")
+    max_repeated_segments: int = Field(default=3, ge=1, description="Times that one path segment may occur in a URL.")
+    max_query_parameters: int = Field(default=12, ge=0, description="Query parameters of a URL.")
+    max_urls_per_host: int = Field(default=1_000_000, ge=1, description="Known URLs of one host.")
+    max_urls_per_pattern: int = Field(
+        default=200,
+        ge=1,
+        description="Known URLs of one path pattern (digits folded) of a host, once new content in it is rare.",
+    )
+    min_new_share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Share of distinct texts among the fetched pages of a pattern under which new content is rare.",
+    )
+
+
+class EngineSettings(Section):
+    """DuckDB, in each task."""
+
+    threads: int = Field(default=2, ge=1, description="Threads of one task's DuckDB.")
+    memory_limit: str = Field(default="1GB", description="Memory of one task's DuckDB; beyond it spills to disk.")
+
+
+class ClockSettings(Section):
+    """What time it is."""
+
+    simulated: str = Field(
+        default="", description="Path of a simulated clock's file; empty: the machine's clock. For demos and tests."
+    )
+
+
+class HostSettings(Section):
+    """Exceptions for one host, under `[host.\"example.org\"]`."""
+
+    delay_seconds: float | None = Field(default=None, ge=0, description="Least delay instead of the general one.")
+    max_urls: int | None = Field(default=None, ge=0, description="URLs planned a cycle instead of the general cap.")
+
+
+class Settings(Section):
+    """All settings of one crawl. Frozen; paths are absolute once loaded."""
+
+    crawl: CrawlSettings = CrawlSettings()
+    lake: LakeSettings = LakeSettings()
+    scope: ScopeSettings = ScopeSettings()
+    fetch: FetchSettings = FetchSettings()
+    politeness: PolitenessSettings = PolitenessSettings()
+    plan: PlanSettings = PlanSettings()
+    copies: CopySettings = CopySettings()
+    traps: TrapSettings = TrapSettings()
+    engine: EngineSettings = EngineSettings()
+    clock: ClockSettings = ClockSettings()
+    host: Annotated[dict[str, HostSettings], Field(default_factory=dict)]
+
+    def require_contact(self) -> None:
+        """Raise NoContact unless the user agent has a product token and says whom to write to."""
+        if not self.crawl.product_token or not _CONTACT.search(self.crawl.user_agent):
+            raise NoContact(self.crawl.user_agent)
+
+
+def load_settings(path: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in the TOML file at `path`, with `RECRAWL_SECTION__KEY` of `environment` laid over them.
+
+    Relative paths in the file are relative to its folder. Raises BadSettings, which names the nearest known key.
+    """
+    path = Path(path).resolve()
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadSettings(path, "there is no such file", "Run `recrawl init` or name another with --settings") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadSettings(path, str(error), "Correct the file; it is TOML") from error
+    _overlay(tables, os.environ if environment is None else environment)
+    settings = parse_settings(tables, where=str(path))
+    return _absolute(settings, path.parent)
+
+
+def parse_settings(tables: Mapping[str, Any], *, where: str = "given") -> Settings:
+    """Validate `tables`. Raises BadSettings for the first problem, with `where` in its message."""
+    try:
+        return Settings.model_validate(dict(tables))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        location = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            raise BadSettings(where, f"unknown key {location!r}", _nearest(location)) from error
+        raise BadSettings(
+            where,
+            f"{location} = {problem['input']!r}: {problem['msg'].removeprefix('Value error, ')}",
+            "See docs/settings.md for its unit and range",
+        ) from error
+
+
+def known_keys() -> list[str]:
+    """Every key of the settings as `section.key`, in the order of the documentation."""
+    keys = []
+    for name, field in Settings.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, Section):
+            keys += [f"{name}.{key}" for key in section.model_fields]
+        else:
+            keys += [f"{name}.NAME.{key}" for key in get_args(section)[1].model_fields]
+    return keys
+
+
+def _nearest(location: str) -> str:
+    keys = known_keys()
+    if "." not in location:
+        keys = [*Settings.model_fields, *keys]
+    by_name = {key.rpartition(".")[2]: key for key in keys}
+    close = difflib.get_close_matches(location, keys, n=1, cutoff=0.6)
+    close = close or difflib.get_close_matches(location.rpartition(".")[2], by_name, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {by_name.get(close[0], close[0])!r}?"
+    return f"Known sections: {', '.join(Settings.model_fields)}"
+
+
+def _overlay(tables: dict[str, Any], environment: Mapping[str, str]) -> None:
+    for variable, text in environment.items():
+        if not variable.startswith(ENVIRONMENT_PREFIX) or "__" not in variable:
+            continue
+        section, _, key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        tables.setdefault(section, {})[key] = value
+
+
+def _absolute(settings: Settings, folder: Path) -> Settings:
+    root = settings.lake.root
+    if "://" not in root:
+        root = str(folder / root)
+    clock = settings.clock.simulated
+    return settings.model_copy(
+        update={
+            "lake": settings.lake.model_copy(update={"root": root}),
+            "clock": settings.clock.model_copy(update={"simulated": str(folder / clock) if clock else ""}),
+        }
+    )

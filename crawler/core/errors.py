@@ -1,0 +1,159 @@
+"""Our own failures, one class per cause. A site's failure is an outcome, never one of these.
+
+Each message says what was found, what was expected and what to run next. `retryable` tells an orchestrator
+whether the same call can succeed later without a change; `exit_code` is the command line's.
+"""
+
+from typing import ClassVar
+
+
+class RecrawlError(Exception):
+    """The base of every error that Recrawl raises on purpose. Pickles by its arguments."""
+
+    retryable: ClassVar[bool] = False
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, *details: object) -> None:
+        super().__init__(*details)
+
+    def __str__(self) -> str:
+        return self.message(*self.args)
+
+    def message(self, *details: object) -> str:
+        """The sentence shown to a person."""
+        return " ".join(str(detail) for detail in details)
+
+
+class UsageError(RecrawlError):
+    """Something the operator wrote is wrong; the cure is in the message."""
+
+    exit_code = 2
+
+
+class BadSettings(UsageError):
+    """A settings file or variable that does not validate. Arguments: where, problem, cure."""
+
+    def message(self, *details: object) -> str:
+        where, problem, cure = details
+        return f"settings {where}: {problem}. {cure}"
+
+
+class NoContact(UsageError):
+    """The user agent names nobody to write to. Arguments: the user agent found."""
+
+    def message(self, *details: object) -> str:
+        return (
+            f"crawl.user_agent is {details[0]!r} and names no contact. Sites must be able to reach you: write e.g. "
+            'user_agent = "mybot/1.0 (+https://example.org/bot; bot@example.org)" in recrawl.toml'
+        )
+
+
+class BadSeeds(UsageError):
+    """Seeds that hold nothing to crawl. Arguments: source, problem."""
+
+    def message(self, *details: object) -> str:
+        source, problem = details
+        return f"seeds {source}: {problem}. Expected one absolute http or https URL a line; nothing was added"
+
+
+class BadCycle(UsageError):
+    """A cycle that cannot be run. Arguments: text found, problem."""
+
+    def message(self, *details: object) -> str:
+        found, problem = details
+        return f"cycle {found!r}: {problem}. Expected a UTC day like 2026-11-25, not after today"
+
+
+class BadClockFile(UsageError):
+    """The file of a simulated clock cannot be read. Arguments: path, problem."""
+
+    def message(self, *details: object) -> str:
+        path, problem = details
+        return (
+            f"clock file {path}: {problem}. Expected {{\"offset_seconds\": NUMBER}}; "
+            "write the file or remove clock.simulated from the settings"
+        )
+
+
+class NoLake(UsageError):
+    """There is no lake at the root. Arguments: root."""
+
+    def message(self, *details: object) -> str:
+        return f"no lake at {details[0]}: no meta/ there. Run `recrawl init` or set lake.root to an existing lake"
+
+
+class OtherLake(UsageError):
+    """A lake that does not agree with the settings. Arguments: root, what differs, found, expected."""
+
+    def message(self, *details: object) -> str:
+        root, what, found, expected = details
+        return f"lake {root} has {what} {found}, the settings say {expected}. Set {what} to {found} in recrawl.toml"
+
+
+class SchemaMismatch(UsageError):
+    """A lake of another schema version. Arguments: root, found, expected."""
+
+    def message(self, *details: object) -> str:
+        root, found, expected = details
+        cure = "Run `recrawl migrate`" if int(str(found)) < int(str(expected)) else "Install a newer Recrawl"
+        return f"lake {root} has schema version {found}, this Recrawl reads and writes version {expected}. {cure}"
+
+
+class NotPlanned(UsageError):
+    """A stage was asked for before the one it needs. Arguments: stage, cycle, what is missing."""
+
+    def message(self, *details: object) -> str:
+        stage, cycle, missing = details
+        return f"{stage} of cycle {cycle}: {missing} is missing. Run `recrawl run --cycle {cycle}`"
+
+
+class BucketTaken(RecrawlError):
+    """A live process holds the lease. Arguments: partition, holder."""
+
+    retryable = True
+    exit_code = 3
+
+    def message(self, *details: object) -> str:
+        partition, holder = details
+        return f"{partition} is held by {holder}. It is retried later; if that process hangs, end it and run again"
+
+
+class LeaseLost(RecrawlError):
+    """Somebody else took the partition while we worked. Arguments: partition, epoch."""
+
+    retryable = True
+    exit_code = 3
+
+    def message(self, *details: object) -> str:
+        partition, epoch = details
+        return (
+            f"{partition} was taken over during epoch {epoch}: what this task wrote after the take-over does not "
+            "count. Run the same stage again; it resumes from what counts"
+        )
+
+
+class CorruptLake(RecrawlError):
+    """A file of the lake is not what its name promises. Arguments: path, problem."""
+
+    def message(self, *details: object) -> str:
+        path, problem = details
+        return f"{path}: {problem}. Run `recrawl migrate` for an older lake, else restore the file from a backup"
+
+
+class CheckFailed(RecrawlError):
+    """Rows of a cycle break a promise, so it is not published. Arguments: cycle, names of checks with counts."""
+
+    def message(self, *details: object) -> str:
+        cycle, found = details
+        return (
+            f"cycle {cycle} is not published: {found}. The rows stay in the lake; see the check file named there, "
+            f"then run `recrawl run --cycle {cycle}`"
+        )
+
+
+class CycleIncomplete(RecrawlError):
+    """Buckets of a cycle failed; the others are published. Arguments: cycle, buckets, cure."""
+
+    def message(self, *details: object) -> str:
+        cycle, buckets, cure = details
+        return f"cycle {cycle} lacks buckets {buckets}; the others are published. {cure}"

@@ -1,0 +1,61 @@
+"""The values that pass between the lake and the fetch: plain, frozen, without behaviour.
+
+Rows of tables are dicts keyed by the columns of `sql/schema/<table>.sql`; only what fetch needs in its inner loop
+has a class here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One admitted row of the plan: a URL to ask for, with what is stored of it."""
+
+    url_key: int
+    host_key: int
+    url: str
+    fetch_url: str
+    host: str
+    priority: int
+    depth: int
+    hops: int
+    etag: str | None = None
+    last_modified: str | None = None
+    body_digest: bytes | None = None
+    text_digest: bytes | None = None
+    copy_digest: bytes | None = None
+    simhash: int | None = None
+    text_bytes: int | None = None
+    body_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What politeness knew of a host after its last recorded segment; see sql/schema/host_state.sql."""
+
+    host: str
+    address: str | None
+    delay_seconds: float
+    allowed_at: datetime
+    response_seconds: float
+    crawl_delay_seconds: float | None
+    penalty: float
+    error_streak: int
+    requests_last_day: int
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsCopy:
+    """The newest decision about an origin's robots.txt, with the newest good body if there is one."""
+
+    origin: str
+    verdict: str
+    fetched_at: datetime
+    valid_until: datetime
+    body: bytes | None
+    body_digest: bytes | None
+    body_fetched_at: datetime | None

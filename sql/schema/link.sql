@@ -1,0 +1,41 @@
+-- Links from a page to a URL, sorted by target_host_key so that the target's owner reads one range.
+CREATE TABLE link (
+    cycle DATE NOT NULL,
+    bucket USMALLINT NOT NULL,
+    epoch UINTEGER NOT NULL,
+    sequence UINTEGER NOT NULL,
+    source_url_key UBIGINT NOT NULL,
+    source_url VARCHAR NOT NULL,
+    source_depth USMALLINT NOT NULL,
+    source_hops USMALLINT NOT NULL,
+    kind VARCHAR NOT NULL,
+    nofollow BOOLEAN NOT NULL,
+    target_url_key UBIGINT NOT NULL,
+    target_host_key UBIGINT NOT NULL,
+    target_url VARCHAR NOT NULL,
+    target_fetch_url VARCHAR NOT NULL,
+    target_host VARCHAR NOT NULL,
+    target_pattern_key UBIGINT NOT NULL,
+    trap VARCHAR,
+    found_at TIMESTAMPTZ NOT NULL
+);
+
+COMMENT ON TABLE link IS 'Links from a page to a URL, sorted by target_host_key so that the target''s owner reads one range.';
+COMMENT ON COLUMN link.cycle IS 'cycle of the observation that found it';
+COMMENT ON COLUMN link.bucket IS 'bucket of the source';
+COMMENT ON COLUMN link.epoch IS 'lease epoch of the observation';
+COMMENT ON COLUMN link.sequence IS 'sequence number of the observation';
+COMMENT ON COLUMN link.source_url_key IS 'key of the page that holds the link';
+COMMENT ON COLUMN link.source_url IS 'canonical URL of the page that holds the link';
+COMMENT ON COLUMN link.source_depth IS 'links from a seed to the source';
+COMMENT ON COLUMN link.source_hops IS 'links from the hosts in scope to the source';
+COMMENT ON COLUMN link.kind IS 'a, area, frame, iframe, next, refresh, header, redirect, canonical or sitemap';
+COMMENT ON COLUMN link.nofollow IS 'whether page or link ask not to follow it; such links are counted, not followed';
+COMMENT ON COLUMN link.target_url_key IS 'key of target_url';
+COMMENT ON COLUMN link.target_host_key IS 'key of target_host; its top bits are the target''s bucket';
+COMMENT ON COLUMN link.target_url IS 'canonical URL';
+COMMENT ON COLUMN link.target_fetch_url IS 'the URL as it stands in the page, resolved';
+COMMENT ON COLUMN link.target_host IS 'host name of target_url';
+COMMENT ON COLUMN link.target_pattern_key IS 'xxh3_64 of host and path with digits folded, see traps.max_urls_per_pattern';
+COMMENT ON COLUMN link.trap IS 'URL-shape trap rule that stops it, e.g. max_depth; NULL if none';
+COMMENT ON COLUMN link.found_at IS 'fetched_at of the observation';

@@ -1,0 +1,87 @@
+-- Every fact that we asked for a URL, or would not, at an instant and what came of it; written once by the bucket's owner.
+CREATE TABLE observation (
+    cycle DATE NOT NULL,
+    bucket USMALLINT NOT NULL,
+    epoch UINTEGER NOT NULL,
+    sequence UINTEGER NOT NULL,
+    url_key UBIGINT NOT NULL,
+    host_key UBIGINT NOT NULL,
+    url VARCHAR NOT NULL,
+    fetch_url VARCHAR NOT NULL,
+    host VARCHAR NOT NULL,
+    outcome VARCHAR NOT NULL,
+    status USMALLINT,
+    fetched_at TIMESTAMPTZ NOT NULL,
+    ended_at TIMESTAMPTZ NOT NULL,
+    sent BOOLEAN NOT NULL,
+    late BOOLEAN NOT NULL,
+    delay_seconds DOUBLE NOT NULL,
+    address VARCHAR,
+    robots_digest BLOB,
+    conditional BOOLEAN NOT NULL,
+    etag VARCHAR,
+    last_modified VARCHAR,
+    content_type VARCHAR,
+    charset VARCHAR,
+    wire_bytes UBIGINT NOT NULL,
+    body_bytes UBIGINT,
+    saved_bytes UBIGINT NOT NULL,
+    truncated BOOLEAN NOT NULL,
+    stored BOOLEAN NOT NULL,
+    body_digest BLOB,
+    text_digest BLOB,
+    copy_digest BLOB,
+    text_bytes UINTEGER,
+    simhash UBIGINT,
+    content_changed BOOLEAN,
+    title VARCHAR,
+    noindex BOOLEAN NOT NULL,
+    redirect_url VARCHAR,
+    canonical_url VARCHAR,
+    links UINTEGER NOT NULL,
+    retry_after_seconds DOUBLE,
+    error VARCHAR
+);
+
+COMMENT ON TABLE observation IS 'Every fact that we asked for a URL, or would not, at an instant and what came of it; written once by the bucket''s owner.';
+COMMENT ON COLUMN observation.cycle IS 'cycle it was planned in, e.g. 2026-11-25';
+COMMENT ON COLUMN observation.bucket IS 'bucket of the host';
+COMMENT ON COLUMN observation.epoch IS 'lease epoch in which the row was first written; rewriting keeps it';
+COMMENT ON COLUMN observation.sequence IS 'sequence number within the epoch in which the row was first written';
+COMMENT ON COLUMN observation.url_key IS 'xxh3_64 of url';
+COMMENT ON COLUMN observation.host_key IS 'xxh3_64 of host; its top bits are the bucket';
+COMMENT ON COLUMN observation.url IS 'canonical URL, the identity';
+COMMENT ON COLUMN observation.fetch_url IS 'URL as first seen, requested verbatim without its fragment';
+COMMENT ON COLUMN observation.host IS 'host name of the canonical URL';
+COMMENT ON COLUMN observation.outcome IS 'one of the closed list in docs/data-dictionary.md, e.g. not_modified';
+COMMENT ON COLUMN observation.status IS 'HTTP status of the final response; NULL without one';
+COMMENT ON COLUMN observation.fetched_at IS 'instant at which the request was sent, or at which we decided not to send one';
+COMMENT ON COLUMN observation.ended_at IS 'instant at which the response ended or failed; fetched_at if nothing was sent';
+COMMENT ON COLUMN observation.sent IS 'whether a request went to the host';
+COMMENT ON COLUMN observation.late IS 'whether fetched_at is after the cycle''s window';
+COMMENT ON COLUMN observation.delay_seconds IS 'seconds from ended_at that the host was owed before its next request';
+COMMENT ON COLUMN observation.address IS 'IP address that was connected to, e.g. 192.0.2.7';
+COMMENT ON COLUMN observation.robots_digest IS 'SHA-256 of the robots.txt body that the decision rests on; NULL if there was none';
+COMMENT ON COLUMN observation.conditional IS 'whether the request carried If-None-Match or If-Modified-Since';
+COMMENT ON COLUMN observation.etag IS 'ETag of the response verbatim, or that of the stored copy after a 304';
+COMMENT ON COLUMN observation.last_modified IS 'Last-Modified of the response verbatim, or that of the stored copy after a 304';
+COMMENT ON COLUMN observation.content_type IS 'media type of the response in lower case, without parameters';
+COMMENT ON COLUMN observation.charset IS 'character encoding that the text was decoded with, e.g. utf-8';
+COMMENT ON COLUMN observation.wire_bytes IS 'bytes of the body as transferred';
+COMMENT ON COLUMN observation.body_bytes IS 'bytes of the decoded body; NULL without one';
+COMMENT ON COLUMN observation.saved_bytes IS 'bytes of the stored body that a 304 made unnecessary to transfer, else 0';
+COMMENT ON COLUMN observation.truncated IS 'whether the body was cut at a limit';
+COMMENT ON COLUMN observation.stored IS 'whether the body belongs into capture; false for noarchive and for an unchanged body';
+COMMENT ON COLUMN observation.body_digest IS 'SHA-256 of the decoded body; after a 304 that of the stored copy';
+COMMENT ON COLUMN observation.text_digest IS 'SHA-256 of the normalised main text; after a 304 that of the stored copy';
+COMMENT ON COLUMN observation.copy_digest IS 'SHA-256 of normalised text and outlinks; NULL below copies.min_text_bytes';
+COMMENT ON COLUMN observation.text_bytes IS 'bytes of the normalised main text in UTF-8';
+COMMENT ON COLUMN observation.simhash IS '64-bit SimHash of word 2-shingles of the main text; NULL below copies.min_text_bytes';
+COMMENT ON COLUMN observation.content_changed IS 'whether text_digest differs from the previous version''s; NULL at the first fetch and without content';
+COMMENT ON COLUMN observation.title IS 'title of the page, at most 300 characters';
+COMMENT ON COLUMN observation.noindex IS 'whether the page asks not to be indexed (meta robots, X-Robots-Tag)';
+COMMENT ON COLUMN observation.redirect_url IS 'canonical URL of a redirect''s target';
+COMMENT ON COLUMN observation.canonical_url IS 'canonical URL that rel=canonical names';
+COMMENT ON COLUMN observation.links IS 'links found in the page after canonicalisation';
+COMMENT ON COLUMN observation.retry_after_seconds IS 'Retry-After of the response, in seconds';
+COMMENT ON COLUMN observation.error IS 'what failed, at most 200 printable characters';

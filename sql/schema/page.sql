@@ -1,0 +1,73 @@
+-- The folded state of one URL: what a checkpoint holds and the view page shows.
+CREATE TABLE page (
+    bucket USMALLINT NOT NULL,
+    url_key UBIGINT NOT NULL,
+    host_key UBIGINT NOT NULL,
+    host VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    fetch_url VARCHAR NOT NULL,
+    pattern_key UBIGINT NOT NULL,
+    depth USMALLINT NOT NULL,
+    hops USMALLINT NOT NULL,
+    is_seed BOOLEAN NOT NULL,
+    discovered_at TIMESTAMPTZ NOT NULL,
+    outcome VARCHAR,
+    status USMALLINT,
+    streak USMALLINT NOT NULL,
+    last_cycle DATE,
+    asked_at TIMESTAMPTZ,
+    fetched_at TIMESTAMPTZ,
+    changed_at TIMESTAMPTZ,
+    fetches UINTEGER NOT NULL,
+    changes UINTEGER NOT NULL,
+    etag VARCHAR,
+    last_modified VARCHAR,
+    body_digest BLOB,
+    text_digest BLOB,
+    copy_digest BLOB,
+    simhash UBIGINT,
+    text_bytes UINTEGER,
+    body_bytes UBIGINT,
+    title VARCHAR,
+    noindex BOOLEAN NOT NULL,
+    redirect_url VARCHAR,
+    canonical_url VARCHAR,
+    duplicate_of VARCHAR,
+    last_epoch UINTEGER NOT NULL
+);
+
+COMMENT ON TABLE page IS 'The folded state of one URL: what a checkpoint holds and the view page shows.';
+COMMENT ON COLUMN page.bucket IS 'bucket';
+COMMENT ON COLUMN page.url_key IS 'key of the URL';
+COMMENT ON COLUMN page.host_key IS 'key of the host';
+COMMENT ON COLUMN page.host IS 'host name';
+COMMENT ON COLUMN page.url IS 'canonical URL';
+COMMENT ON COLUMN page.fetch_url IS 'URL to request';
+COMMENT ON COLUMN page.pattern_key IS 'xxh3_64 of host and path with digits folded';
+COMMENT ON COLUMN page.depth IS 'links from a seed';
+COMMENT ON COLUMN page.hops IS 'links from the hosts in scope';
+COMMENT ON COLUMN page.is_seed IS 'whether an operator named it';
+COMMENT ON COLUMN page.discovered_at IS 'instant at which it became known';
+COMMENT ON COLUMN page.outcome IS 'last outcome; NULL if never asked';
+COMMENT ON COLUMN page.status IS 'last HTTP status';
+COMMENT ON COLUMN page.streak IS 'observations in a row whose outcome is not a success';
+COMMENT ON COLUMN page.last_cycle IS 'cycle of the last observation';
+COMMENT ON COLUMN page.asked_at IS 'fetched_at of the last observation';
+COMMENT ON COLUMN page.fetched_at IS 'fetched_at of the last success (ok, not_modified, redirected)';
+COMMENT ON COLUMN page.changed_at IS 'fetched_at of the last observation with new content';
+COMMENT ON COLUMN page.fetches IS 'successes so far';
+COMMENT ON COLUMN page.changes IS 'times that the content had changed';
+COMMENT ON COLUMN page.etag IS 'validator of the stored version';
+COMMENT ON COLUMN page.last_modified IS 'validator of the stored version';
+COMMENT ON COLUMN page.body_digest IS 'SHA-256 of the current version';
+COMMENT ON COLUMN page.text_digest IS 'SHA-256 of its normalised text';
+COMMENT ON COLUMN page.copy_digest IS 'SHA-256 of its text and outlinks';
+COMMENT ON COLUMN page.simhash IS 'its SimHash';
+COMMENT ON COLUMN page.text_bytes IS 'bytes of its normalised text';
+COMMENT ON COLUMN page.body_bytes IS 'bytes of its body';
+COMMENT ON COLUMN page.title IS 'its title';
+COMMENT ON COLUMN page.noindex IS 'whether it asks not to be indexed';
+COMMENT ON COLUMN page.redirect_url IS 'where it redirects to; NULL unless the last success was a redirect';
+COMMENT ON COLUMN page.canonical_url IS 'what its rel=canonical names';
+COMMENT ON COLUMN page.duplicate_of IS 'canonical URL that brought the same content first; NULL unless it is a copy';
+COMMENT ON COLUMN page.last_epoch IS 'epoch of the last observation, 0 if none';
