@@ -1,0 +1,58 @@
+# `make` alone lists the targets. Every target that needs Python packages makes .venv by itself.
+# PYTHON=python3.13 make test    takes another Python (3.11 to 3.14) when .venv does not exist yet.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+# A short run of the demo for CI: `make demo DEMO=--short`.
+DEMO ?=
+TESTS ?=
+COMPOSE := docker compose
+
+# Airflow imports thousands of modules: without their compiled form each of its processes starts five times slower.
+unexport PYTHONDONTWRITEBYTECODE
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format up down docs shell
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(INSTALLED) ## run five daily cycles under a throw-away Airflow against a web made for it, then show what SQL says
+	@$(BIN)/recrawl demo $(DEMO)
+
+test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+
+check: $(INSTALLED) ## format, lint, types, import rules, SQL style, generated docs up to date
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.sql_style
+	$(BIN)/python -m tools.docs --check
+
+format: $(INSTALLED) ## write the house format into every Python file
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+up: ## start Recrawl on this machine with Docker: Airflow, its database and the lake
+	$(COMPOSE) up --build --detach --wait
+
+down: ## stop what `make up` started; the lake stays
+	$(COMPOSE) down
+
+docs: $(INSTALLED) ## write the generated pages of docs/ anew
+	@$(BIN)/python -m tools.docs
+
+shell: $(INSTALLED) ## a SQL prompt over the lake
+	@$(BIN)/recrawl sql
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
+	    { echo 'Recrawl needs Python 3.11 to 3.14; name one: make PYTHON=python3.13 ...' >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || { $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip; } >/dev/null
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode -c constraints.txt -e '.[airflow,dev]'
+	@touch $@
