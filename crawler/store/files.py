@@ -1,0 +1,119 @@
+"""File operations of the lake, few and whole: list, read, put, create if absent, delete.
+
+Owns durability: a file appears under its name complete or not at all, and survives a crash once the call returns.
+Knows nothing of tables, leases or cycles.
+"""
+
+import os
+import uuid
+from pathlib import Path
+
+import fsspec
+
+from crawler.core.errors import BadSettings
+
+
+class Files:
+    """The files below one root folder, by paths relative to it with `/` between parts."""
+
+    def __init__(self, root: str) -> None:
+        self._fs, self.root = fsspec.core.url_to_fs(root, **_no_cache(root))
+        if self._fs.protocol not in ("file", ("file", "local")):
+            raise BadSettings(f"lake.root = {root!r}", "only local folders can hold a lake yet", "Name a folder")
+
+    def path(self, name: str) -> str:
+        """Where DuckDB finds `name`."""
+        return f"{self.root}/{name}"
+
+    def names(self, folder: str) -> list[str]:
+        """The files directly in `folder`, sorted; none if it does not exist. Staged files are left out."""
+        try:
+            entries = os.scandir(self.path(folder))
+        except FileNotFoundError:
+            return []
+        with entries:
+            return sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
+
+    def folders(self, folder: str) -> list[str]:
+        """The folders directly in `folder`, sorted; none if it does not exist."""
+        try:
+            entries = os.scandir(self.path(folder))
+        except FileNotFoundError:
+            return []
+        with entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+
+    def read(self, name: str) -> bytes:
+        """All bytes of `name`. Raises FileNotFoundError."""
+        return bytes(self._fs.cat_file(self.path(name)))
+
+    def staged(self, suffix: str) -> Path:
+        """A fresh path on the lake's own file system to write a file at before `put` or `create`."""
+        folder = Path(self.root, "staging")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f".{uuid.uuid4().hex}{suffix}"
+
+    def put(self, staged: Path, name: str) -> None:
+        """Give the finished file `staged` its name, whole and durable. A name is bound to its bytes for ever."""
+        target = self._ready(staged, name)
+        os.replace(staged, target)
+        _sync(target.parent)
+
+    def create(self, staged: Path, name: str) -> bool:
+        """Like `put`, but only if nothing has the name yet; says whether it was ours. `staged` is used up."""
+        target = self._ready(staged, name)
+        try:
+            os.link(staged, target)
+        except FileExistsError:
+            return False
+        finally:
+            staged.unlink()
+        _sync(target.parent)
+        return True
+
+    def put_bytes(self, content: bytes, name: str) -> None:
+        """`put` of `content`."""
+        self.put(self._stage(content), name)
+
+    def create_bytes(self, content: bytes, name: str) -> bool:
+        """`create` of `content`."""
+        return self.create(self._stage(content), name)
+
+    def delete(self, name: str) -> None:
+        """Remove `name`. Raises FileNotFoundError."""
+        os.unlink(self.path(name))
+
+    def _stage(self, content: bytes) -> Path:
+        staged = self.staged(".bytes")
+        staged.write_bytes(content)
+        return staged
+
+    def _ready(self, staged: Path, name: str) -> Path:
+        _sync(staged)
+        target = Path(self.path(name))
+        if not target.parent.is_dir():
+            _make_folders(target.parent)
+        return target
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_folders(folder: Path) -> None:
+    """Make `folder` and its parents so that their names survive a crash too."""
+    missing = []
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        _sync(each.parent)
+
+
+def _no_cache(root: str) -> dict[str, object]:
+    return {"use_listings_cache": False} if root.startswith("s3://") else {}

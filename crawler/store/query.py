@@ -1,0 +1,113 @@
+"""DuckDB: one engine a process, the queries of the `sql` folder by name, and views over lists of files.
+
+Owns how the engine is set up. Query text lives in `sql/`; the views over file lists are the one exception, since
+CREATE VIEW takes no parameters.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from crawler.core.config import EngineSettings
+
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+_ENGINES: dict[tuple[int, str], duckdb.DuckDBPyConnection] = {}
+_SPILL: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
+
+
+def sql_folder() -> Path:
+    """The `sql` folder: beside the package in a source tree, inside it when installed."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "sql"
+    return inside if inside.is_dir() else package.parent / "sql"
+
+
+@cache
+def sql_text(name: str) -> str:
+    """The statement in `sql/<name>.sql`."""
+    return (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def connect(engine: EngineSettings) -> duckdb.DuckDBPyConnection:
+    """A connection of its own temporary views, with the empty tables of `sql/schema` and the macros.
+
+    All connections of a process share one engine, since starting one costs more than many a query.
+    """
+    key = (os.getpid(), engine.model_dump_json())
+    if key not in _ENGINES:
+        _ENGINES[key] = _start(engine)
+    cursor = _ENGINES[key].cursor()
+    cursor.execute("SET TimeZone = 'UTC'")
+    return cursor
+
+
+def catalogue() -> duckdb.DuckDBPyConnection:
+    """A connection for questions about the schema."""
+    return connect(EngineSettings())
+
+
+def run(con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Execute `sql/<name>.sql` with those of `parameters` that it names."""
+    text = sql_text(name)
+    code = re.sub(r"--.*", "", text)
+    named = {key: (parameters or {})[key] for key in set(_PARAMETER.findall(code))}
+    return con.execute(text, named)
+
+
+def materialise(
+    con: duckdb.DuckDBPyConnection, table: str, name: str, parameters: Mapping[str, Any] | None = None
+) -> None:
+    """Keep the result of `sql/<name>.sql` as the temporary table `table`."""
+    result = run(con, name, parameters).to_arrow_table()
+    con.register("arriving", result)
+    con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" AS FROM arriving')
+    con.unregister("arriving")
+
+
+def view_files(con: duckdb.DuckDBPyConnection, view: str, table: str, paths: Sequence[str]) -> None:
+    """Make the temporary view `view` of all rows of the Parquet files `paths` of `table`; typed if there are none."""
+    con.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {files_query(table, paths)}')
+
+
+def files_query(table: str, paths: Sequence[str]) -> str:
+    """The query that reads all rows of `paths`, or no row with the columns of `table`."""
+    if not paths:
+        return f'FROM main."{table}" WHERE false'
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    return f"FROM read_parquet([{listed}], hive_partitioning = false)"
+
+
+def rows(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """All rows of an executed query as dicts."""
+    columns = [column[0] for column in result.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+
+
+def scripts(folder: str) -> Iterable[tuple[str, str]]:
+    """The (name, text) of every file directly in `sql/<folder>`, sorted."""
+    for path in sorted((sql_folder() / folder).glob("*.sql")):
+        yield path.stem, path.read_text(encoding="utf-8")
+
+
+def _start(engine: EngineSettings) -> duckdb.DuckDBPyConnection:
+    _SPILL.append(tempfile.TemporaryDirectory(prefix="recrawl-", ignore_cleanup_errors=True))
+    con = duckdb.connect(
+        config={
+            "threads": engine.threads,
+            "memory_limit": engine.memory_limit,
+            "temp_directory": _SPILL[-1].name,
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+        }
+    )
+    for _, text in scripts("schema"):
+        con.execute(text)
+    for _, text in scripts("macros"):
+        con.execute(text)
+    return con

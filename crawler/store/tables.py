@@ -1,0 +1,81 @@
+"""Tables as Parquet files: the schema comes from `sql/schema`, rows go in as Python dicts or as a query's result.
+
+Writes staged files only; giving them a name in the lake is the caller's act.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crawler.core.errors import CorruptLake
+from crawler.core.model import Row
+from crawler.store.query import catalogue
+
+_CODEC = {"compression": "zstd", "compression_level": 3}
+
+
+@cache
+def arrow_schema(table: str) -> pa.Schema:
+    """The Arrow schema of `table`, from its CREATE TABLE. NOT NULL is kept as non-nullable fields."""
+    cursor = catalogue()
+    schema = cursor.sql(f'FROM main."{table}" LIMIT 0').to_arrow_table().schema
+    required = {
+        name
+        for name, nullable in cursor.execute(
+            "SELECT column_name, is_nullable FROM duckdb_columns() WHERE database_name = current_database() "
+            "AND table_name = $table",
+            {"table": table},
+        ).fetchall()
+        if not nullable
+    }
+    return pa.schema([field.with_nullable(field.name not in required) for field in schema])
+
+
+def write_rows(path: Path, table: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None) -> None:
+    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`."""
+    schema = arrow_schema(table)
+    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    for field, column in zip(schema, columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(rows)} rows")
+    _write(path, schema, [pa.RecordBatch.from_arrays(columns, schema=schema)], metadata)
+
+
+def write_result(
+    path: Path, table: str, reader: pa.RecordBatchReader, metadata: Mapping[str, str] | None = None
+) -> int:
+    """Write a query's result, whose columns are those of `table` by name, to `path`; returns the number of rows."""
+    schema = arrow_schema(table)
+    rows = 0
+
+    def batches() -> Iterable[pa.RecordBatch]:
+        nonlocal rows
+        for batch in reader:
+            rows += batch.num_rows
+            columns = [batch.column(field.name).cast(field.type) for field in schema]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    _write(path, schema, batches(), metadata)
+    return rows
+
+
+def read_metadata(path: str) -> dict[str, str]:
+    """The key-value metadata of the Parquet file at `path`. Raises CorruptLake if it is none."""
+    try:
+        found = pq.read_metadata(path).metadata or {}
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptLake(path, f"is no readable Parquet file: {error}") from error
+    return {key.decode(): value.decode() for key, value in found.items() if not key.startswith(b"ARROW:")}
+
+
+def _write(
+    path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None
+) -> None:
+    with pq.ParquetWriter(path, schema, store_schema=False, **_CODEC) as writer:
+        for batch in batches:
+            if batch.num_rows:
+                writer.write_batch(batch)
+        writer.add_key_value_metadata(dict(metadata or {}))
