@@ -7,7 +7,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -19,6 +19,7 @@ from crawler.core.errors import BadSettings, NoContact
 ENVIRONMENT_PREFIX = "RECRAWL_"
 _CONTACT = re.compile(r"https?://\S+|\S+@\S+\.\S+")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Section(BaseModel):
@@ -98,7 +99,7 @@ class ScopeSettings(Section):
     ports: tuple[int, ...] = Field(default=(), description="Ports in scope. Empty: any.")
     rules: tuple[ScopeRule, ...] = Field(
         default=(),
-        description="Path rules, first match wins, default allow: `{allow = \"/docs/\"}`, `{deny = \"*.zip$\"}`; "
+        description='Path rules, first match wins, default allow: `{allow = "/docs/"}`, `{deny = "*.zip$"}`; '
         "prefix match with `*` and a final `$` as in robots.txt.",
     )
     max_hops: int = Field(
@@ -122,8 +123,13 @@ class FetchSettings(Section):
     )
     accepted_types: tuple[str, ...] = Field(
         default=(
-            "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml",
-            "application/rss+xml", "application/atom+xml",
+            "text/html",
+            "application/xhtml+xml",
+            "text/plain",
+            "application/xml",
+            "text/xml",
+            "application/rss+xml",
+            "application/atom+xml",
         ),
         description="Content types that are fetched; others end as `unwanted_type` after the headers.",
     )
@@ -235,10 +241,14 @@ class ClockSettings(Section):
 
 
 class HostSettings(Section):
-    """Exceptions for one host, under `[host.\"example.org\"]`."""
+    """Exceptions for one host."""
 
-    delay_seconds: float | None = Field(default=None, ge=0, description="Least delay instead of the general one.")
-    max_urls: int | None = Field(default=None, ge=0, description="URLs planned a cycle instead of the general cap.")
+    delay_seconds: float | None = Field(
+        default=None, ge=0, description="Least delay between two requests instead of the general one.", examples=[5.0]
+    )
+    max_urls: int | None = Field(
+        default=None, ge=0, description="URLs planned a cycle instead of the general cap.", examples=[500]
+    )
 
 
 class Settings(Section):
@@ -271,11 +281,13 @@ def load_settings(path: str | os.PathLike[str], environment: Mapping[str, str] |
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise BadSettings(path, "there is no such file", "Run `recrawl init` or name another with --settings") from error
+        raise BadSettings(
+            path, "there is no such file", "Run `recrawl init` or name another with --settings"
+        ) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSettings(path, str(error), "Correct the file; it is TOML") from error
-    _overlay(tables, os.environ if environment is None else environment)
-    settings = parse_settings(tables, where=str(path))
+    variables = _overlay(tables, os.environ if environment is None else environment)
+    settings = parse_settings(tables, where=" with ".join([str(path), *variables]))
     return _absolute(settings, path.parent)
 
 
@@ -285,41 +297,56 @@ def parse_settings(tables: Mapping[str, Any], *, where: str = "given") -> Settin
         return Settings.model_validate(dict(tables))
     except ValidationError as error:
         problem = error.errors()[0]
-        location = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            raise BadSettings(where, f"unknown key {location!r}", _nearest(location)) from error
+            raise BadSettings(where, f"unknown key {_dotted(problem['loc'])}", _nearest(problem["loc"])) from error
+        said = "is no table" if problem["type"] in ("model_type", "dict_type") else problem["msg"]
         raise BadSettings(
             where,
-            f"{location} = {problem['input']!r}: {problem['msg'].removeprefix('Value error, ')}",
+            f"{_dotted(problem['loc'])} = {problem['input']!r}: {said.removeprefix('Value error, ')}",
             "See docs/settings.md for its unit and range",
         ) from error
 
 
-def known_keys() -> list[str]:
-    """Every key of the settings as `section.key`, in the order of the documentation."""
-    keys = []
-    for name, field in Settings.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, Section):
-            keys += [f"{name}.{key}" for key in section.model_fields]
-        else:
-            keys += [f"{name}.NAME.{key}" for key in get_args(section)[1].model_fields]
-    return keys
+def sections() -> dict[str, type[Section]]:
+    """Every table of the settings file with its model, in the order of the documentation."""
+    return {name: _section_of(field.annotation) for name, field in Settings.model_fields.items()}
 
 
-def _nearest(location: str) -> str:
-    keys = known_keys()
-    if "." not in location:
-        keys = [*Settings.model_fields, *keys]
-    by_name = {key.rpartition(".")[2]: key for key in keys}
-    close = difflib.get_close_matches(location, keys, n=1, cutoff=0.6)
-    close = close or difflib.get_close_matches(location.rpartition(".")[2], by_name, n=1, cutoff=0.6)
+def _nearest(location: Sequence[str | int]) -> str:
+    """What was probably meant by the unknown key at `location`: a sister, else a key of another table."""
+    *path, wrong = map(str, location)
+    section: type[Section] = Settings
+    for part in path:
+        if part in section.model_fields:
+            section = _section_of(section.model_fields[part].annotation)
+    elsewhere = {key: f"{name}.{key}" for name, model in sections().items() for key in model.model_fields}
+    sisters = difflib.get_close_matches(wrong, section.model_fields, n=1, cutoff=0.6)
+    if sisters and wrong not in elsewhere:
+        return f"Did you mean {_dotted([*location[:-1], sisters[0]])}?"
+    close = difflib.get_close_matches(wrong, elsewhere, n=1, cutoff=0.6)
     if close:
-        return f"Did you mean {by_name.get(close[0], close[0])!r}?"
-    return f"Known sections: {', '.join(Settings.model_fields)}"
+        return f"Did you mean {elsewhere[close[0]]}?"
+    return f"Known {'keys' if path else 'tables'} there: {', '.join(section.model_fields)}"
 
 
-def _overlay(tables: dict[str, Any], environment: Mapping[str, str]) -> None:
+def _section_of(annotation: Any) -> type[Section]:
+    """The model behind a field: its own, or that of the values of a table or a list."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    models = [_section_of(inner) for inner in get_args(annotation)]
+    return next((model for model in models if model is not Section), Section)
+
+
+def _dotted(location: Sequence[str | int]) -> str:
+    """`location` as a TOML file would write it, e.g. `host."example.org".delay_seconds`."""
+    return ".".join(
+        str(part) if isinstance(part, int) or _BARE_KEY.fullmatch(part) else f'"{part}"' for part in location
+    )
+
+
+def _overlay(tables: dict[str, Any], environment: Mapping[str, str]) -> list[str]:
+    """Lay the variables over `tables`; returns the names of those that were taken."""
+    taken = []
     for variable, text in environment.items():
         if not variable.startswith(ENVIRONMENT_PREFIX) or "__" not in variable:
             continue
@@ -328,7 +355,11 @@ def _overlay(tables: dict[str, Any], environment: Mapping[str, str]) -> None:
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
-        tables.setdefault(section, {})[key] = value
+        table = tables.setdefault(section, {})
+        if isinstance(table, dict):  # else validation names the file's mistake
+            table[key] = value
+            taken.append(variable)
+    return taken
 
 
 def _absolute(settings: Settings, folder: Path) -> Settings:

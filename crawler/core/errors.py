@@ -70,7 +70,7 @@ class BadClockFile(UsageError):
     def message(self, *details: object) -> str:
         path, problem = details
         return (
-            f"clock file {path}: {problem}. Expected {{\"offset_seconds\": NUMBER}}; "
+            f'clock file {path}: {problem}. Expected {{"offset_seconds": NUMBER}}; '
             "write the file or remove clock.simulated from the settings"
         )
 
@@ -105,6 +105,14 @@ class NotPlanned(UsageError):
     def message(self, *details: object) -> str:
         stage, cycle, missing = details
         return f"{stage} of cycle {cycle}: {missing} is missing. Run `recrawl run --cycle {cycle}`"
+
+
+class BadQuery(UsageError):
+    """A question that the lake cannot answer. Arguments: problem, cure."""
+
+    def message(self, *details: object) -> str:
+        problem, cure = details
+        return f"query: {problem}. {cure}".rstrip(" .")
 
 
 class BucketTaken(RecrawlError):
