@@ -8,15 +8,18 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import Any, TypeAlias
 
 import duckdb
 
 from crawler.core.errors import BadQuery
 from crawler.store import query
 
+Connection: TypeAlias = duckdb.DuckDBPyConnection
+
 _BATCH = 1000
-_FIELD = re.compile(r"(Reads|Writes|Params|Grain):\s*(.*)")
+_FIELD = re.compile(r"(Reads|Writes|Params|Grain):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +32,19 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A named question: its sentence and the parameters that it needs, in the order of its header."""
+    """A named question: its sentence and the parameters that it needs, in the order of their use."""
 
     name: str
     sentence: str
     parameters: tuple[str, ...]
 
 
-def ask(con: duckdb.DuckDBPyConnection, text: str) -> Answer:
+def ask(con: Connection, text: str) -> Answer:
     """The answer to the SQL in `text`; of several statements that of the last. Raises BadQuery."""
     return _execute(con, text, {})
 
 
-def ask_named(con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, str]) -> Answer:
+def ask_named(con: Connection, name: str, parameters: Mapping[str, str]) -> Answer:
     """The answer to a named question. Raises BadQuery for an unknown name and for missing or unknown parameters."""
     known = questions()
     if name not in known:
@@ -61,7 +64,7 @@ def questions() -> dict[str, Question]:
     return {name: _read_header(name, text) for name, text in query.scripts("reports")}
 
 
-def _execute(con: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, str]) -> Answer:
+def _execute(con: Connection, text: str, parameters: Mapping[str, str]) -> Answer:
     try:
         statements = duckdb.extract_statements(text)
         if not statements:
@@ -75,7 +78,7 @@ def _execute(con: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str,
     return Answer(columns, _read(con))
 
 
-def _read(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+def _read(con: Connection) -> Iterator[tuple[Any, ...]]:
     try:
         while batch := con.fetchmany(_BATCH):
             yield from batch
@@ -92,12 +95,6 @@ def _bad(error: duckdb.Error) -> BadQuery:
 
 def _read_header(name: str, text: str) -> Question:
     comments = [line.removeprefix("--").strip() for line in text.splitlines() if line.startswith("--")]
-    sentence = []
-    parameters: tuple[str, ...] = ()
-    for line in comments:
-        field = _FIELD.match(line)
-        if field and field[1] == "Params":
-            parameters = tuple(re.findall(r"\$([a-z_]+)", field[2]))
-        elif not field and not parameters and line:
-            sentence.append(line)
-    return Question(name, " ".join(sentence), parameters)
+    sentence = takewhile(lambda line: not _FIELD.match(line), comments)
+    code = re.sub(r"--.*", "", text)
+    return Question(name, " ".join(sentence), tuple(dict.fromkeys(re.findall(r"\$([a-z_]+)", code))))

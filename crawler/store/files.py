@@ -47,6 +47,10 @@ class Files:
         """All bytes of `name`. Raises FileNotFoundError."""
         return bytes(self._fs.cat_file(self.path(name)))
 
+    def exists(self, name: str) -> bool:
+        """Whether there is a file `name`."""
+        return os.path.isfile(self.path(name))
+
     def staged(self, suffix: str) -> Path:
         """A fresh path on the lake's own file system to write a file at before `put` or `create`."""
         folder = Path(self.root, "staging")

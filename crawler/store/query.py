@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from crawler.core.config import EngineSettings
 
@@ -54,20 +55,26 @@ def catalogue() -> duckdb.DuckDBPyConnection:
 
 def run(con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
     """Execute `sql/<name>.sql` with those of `parameters` that it names."""
-    text = sql_text(name)
-    code = re.sub(r"--.*", "", text)
-    named = {key: (parameters or {})[key] for key in set(_PARAMETER.findall(code))}
-    return con.execute(text, named)
+    return con.execute(*_statement(name, parameters))
 
 
 def materialise(
     con: duckdb.DuckDBPyConnection, table: str, name: str, parameters: Mapping[str, Any] | None = None
 ) -> None:
     """Keep the result of `sql/<name>.sql` as the temporary table `table`."""
-    result = run(con, name, parameters).to_arrow_table()
-    con.register("arriving", result)
-    con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" AS FROM arriving')
-    con.unregister("arriving")
+    text, named = _statement(name, parameters)
+    con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" AS {text}', named)
+
+
+def keep_rows(con: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Keep `rows` as the temporary table `table`; `columns` is the list of names and types of CREATE TABLE."""
+    con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" ({columns})')
+    if rows:
+        schema = con.sql(f'FROM "{table}" LIMIT 0').to_arrow_table().schema
+        arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
+        con.register("arriving_rows", pa.Table.from_arrays(arrays, schema=schema))
+        con.execute(f'INSERT INTO "{table}" FROM arriving_rows')
+        con.unregister("arriving_rows")
 
 
 def view_files(con: duckdb.DuckDBPyConnection, view: str, table: str, paths: Sequence[str]) -> None:
@@ -93,6 +100,11 @@ def scripts(folder: str) -> Iterable[tuple[str, str]]:
     """The (name, text) of every file directly in `sql/<folder>`, sorted."""
     for path in sorted((sql_folder() / folder).glob("*.sql")):
         yield path.stem, path.read_text(encoding="utf-8")
+
+
+def _statement(name: str, parameters: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    text = re.sub(r"--.*", "", sql_text(name))
+    return text, {key: (parameters or {})[key] for key in set(_PARAMETER.findall(text))}
 
 
 def _start(engine: EngineSettings) -> duckdb.DuckDBPyConnection:

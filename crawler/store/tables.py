@@ -34,14 +34,20 @@ def arrow_schema(table: str) -> pa.Schema:
     return pa.schema([field.with_nullable(field.name not in required) for field in schema])
 
 
-def write_rows(path: Path, table: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None) -> None:
-    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`."""
+def rows_table(table: str, rows: Sequence[Row]) -> pa.Table:
+    """`rows`, dicts of the columns of `table`, as an Arrow table. Raises ValueError for a NULL where none may be."""
     schema = arrow_schema(table)
     columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
     for field, column in zip(schema, columns, strict=True):
         if not field.nullable and column.null_count:
             raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(rows)} rows")
-    _write(path, schema, [pa.RecordBatch.from_arrays(columns, schema=schema)], metadata)
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def write_rows(path: Path, table: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None) -> None:
+    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`."""
+    found = rows_table(table, rows)
+    _write(path, found.schema, found.to_batches(), metadata)
 
 
 def write_result(

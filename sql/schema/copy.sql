@@ -15,7 +15,7 @@ CREATE TABLE copy (
     stored BOOLEAN NOT NULL,
     is_first BOOLEAN NOT NULL,
     first_url VARCHAR NOT NULL,
-    holder_bucket USMALLINT
+    is_holder BOOLEAN NOT NULL
 );
 
 COMMENT ON TABLE copy IS 'Who brought a content first: one row per URL and digest, by digest shard.';
@@ -34,4 +34,4 @@ COMMENT ON COLUMN copy.body_digest IS 'body_digest of the observation';
 COMMENT ON COLUMN copy.stored IS 'whether the observation''s body belongs into capture';
 COMMENT ON COLUMN copy.is_first IS 'whether the URL is the first with this digest';
 COMMENT ON COLUMN copy.first_url IS 'canonical URL of the first';
-COMMENT ON COLUMN copy.holder_bucket IS 'bucket whose capture keeps the body; NULL if none does or kind is text';
+COMMENT ON COLUMN copy.is_holder IS 'whether capture keeps the body of this very observation; false if kind is text';

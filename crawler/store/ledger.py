@@ -1,0 +1,147 @@
+"""The lake's side of one fetch task: what is left to ask for, and where the results go.
+
+Reads the plan, the admission and the log of its bucket; writes segments and, at the end, whole files. Knows nothing
+of the network.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from crawler.core.cycle import Cycle
+from crawler.core.errors import NotPlanned
+from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.store import query, tables
+from crawler.store.admission import Admission, read_admission
+from crawler.store.lake import Lake
+from crawler.store.lease import Owner
+from crawler.store.plans import PlanFile, read_plan
+from crawler.store.state import checkpoint_epochs, checkpoint_name
+
+LEAD = "observation"
+SIDE_TABLES = ("capture", "link", "robots", "host_state")
+FOLDED = ("observation", "link", "robots", "host_state")
+
+
+class FetchLedger:
+    """Opened by the owner of a bucket for the owner's cycle. Raises NotPlanned without plan or admission.
+
+    deadline: the instant after which what is left stays open. taken_over: whether the owner before did not release,
+    so that its last requests are unknown. shared_addresses: by address, how many buckets have hosts there.
+    """
+
+    def __init__(self, lake: Lake, owner: Owner) -> None:
+        self.lake = lake
+        self.owner = owner
+        self.cycle = Cycle.parse(str(owner.cycle))
+        self.bucket = int(owner.partition.partition("=")[2])
+        plan = read_plan(lake, self.cycle, self.bucket)
+        admission = read_admission(lake, self.cycle)
+        if plan is None or admission is None:
+            raise NotPlanned("fetch", self.cycle, "the plan" if plan is None else "the admission")
+        self._plan: PlanFile = plan
+        self._admission: Admission = admission
+        self._con = lake.connect()
+        self.taken_over = owner.taken_over
+        self.shared_addresses = admission.shared_addresses(self.bucket)
+
+    @cached_property
+    def deadline(self) -> datetime:
+        window = timedelta(hours=self.lake.settings.fetch.window_hours)
+        start = max(self._plan.planned_at, self.cycle.start)
+        if start < self.cycle.end:
+            return min(start + window, self.cycle.end)
+        return start + window
+
+    def todo(self) -> list[Target]:
+        """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
+        query.view_files(self._con, "plan_files", "plan", [self._plan.path])
+        self._view_log("observed", "observation", self._plan.epoch + 1)
+        parameters = {
+            "cutoff_priority": self._admission.cutoff_priority,
+            "cutoff_url_key": self._admission.cutoff_url_key,
+            "planned_epoch": self._plan.epoch,
+        }
+        query.materialise(self._con, "todo", "fetch/todo", parameters)
+        found = self._con.execute("FROM todo ORDER BY priority DESC, url_key").fetchall()
+        return [Target(*row) for row in found]
+
+    def hosts(self) -> dict[str, HostState]:
+        """What is known of the hosts in `todo`, by host; call `todo` first."""
+        epoch = self._view_base("host", "host_state")
+        self._view_log("tail_host", "host_state", epoch)
+        self._view_log("tail_robots", "robots", epoch)
+        self._view_log("observed", "observation", epoch)
+        found = query.rows(query.run(self._con, "fetch/hosts", {"now": self.lake.clock.now()}))
+        return {row["host"]: HostState(*(row[field.name] for field in fields(HostState))) for row in found}
+
+    def robots(self) -> dict[str, RobotsCopy]:
+        """The newest robots.txt decisions for the hosts in `todo`, by origin; call `todo` first."""
+        epoch = self._view_base("robots", "robots")
+        self._view_log("tail_robots", "robots", epoch)
+        found = query.rows(query.run(self._con, "fetch/robots"))
+        return {row["origin"]: RobotsCopy(**row) for row in found}
+
+    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        """Write one segment: the rows by table, without the columns that say where they belong."""
+        stamped = self._stamped(rows)
+        staged = {table: self._stage(table, stamped[table]) for table in SIDE_TABLES if stamped.get(table)}
+        staged[LEAD] = self._stage(LEAD, stamped.get(LEAD, []))
+        self.lake.commit(self.owner, LEAD, staged)
+
+    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None:
+        """Write the last segment's rows together with all rows of the cycle so far, one file a table.
+
+        complete: whether nothing is left to do, be it that all was asked for or that the deadline passed.
+        """
+        stamped = self._stamped(rows)
+        staged: dict[str, Path] = {}
+        replaced = []
+        for table in FOLDED:
+            earlier = self.lake.current(table, "bucket", self.bucket, self.owner.written, self.cycle)
+            if table != LEAD and not earlier and not stamped.get(table):
+                continue
+            metadata = {"complete": str(complete).lower()} if table == LEAD else {}
+            staged[table] = self._fold(table, self.lake.paths(earlier), stamped.get(table, []), metadata)
+            replaced.append(table)
+        if stamped.get("capture"):
+            staged["capture"] = self._stage("capture", stamped["capture"])
+        self.lake.commit(self.owner, LEAD, staged, whole=replaced)
+
+    def _stamped(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+        stamp = {
+            "cycle": self.cycle.day,
+            "bucket": self.bucket,
+            "epoch": self.owner.epoch,
+            "sequence": self.owner.sequence + 1,
+        }
+        return {table: [{**row, **stamp} for row in found] for table, found in rows.items()}
+
+    def _stage(self, table: str, rows: Sequence[Row]) -> Path:
+        if table == "link":
+            rows = sorted(rows, key=lambda row: (row["target_host_key"], row["target_url_key"]))
+        staged = self.lake.files.staged(".parquet")
+        tables.write_rows(staged, table, rows)
+        return staged
+
+    def _fold(self, table: str, earlier: Sequence[str], fresh: Sequence[Row], metadata: Mapping[str, str]) -> Path:
+        staged = self.lake.files.staged(".parquet")
+        query.view_files(self._con, "earlier", table, earlier)
+        self._con.register("fresh", tables.rows_table(table, fresh))
+        reader = query.run(self._con, f"fetch/fold_{table}").to_arrow_reader()
+        tables.write_result(staged, table, reader, metadata)
+        self._con.unregister("fresh")
+        return staged
+
+    def _view_log(self, view: str, table: str, from_epoch: int) -> None:
+        files = self.lake.current(table, "bucket", self.bucket, self.owner.written)
+        query.view_files(self._con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
+
+    def _view_base(self, part: str, table: str) -> int:
+        """Make the view of one part of the newest checkpoint; returns its epoch, 0 without one."""
+        epochs = checkpoint_epochs(self.lake, self.bucket)
+        names = [checkpoint_name(self.lake, self.bucket, epochs[-1], part)] if epochs else []
+        query.view_files(self._con, f"base_{part}", table, [self.lake.files.path(name) for name in names])
+        return epochs[-1] if epochs else 0

@@ -1,0 +1,89 @@
+"""The state of a bucket: its newest checkpoint with the rest of the settled log folded over it.
+
+Reads the checkpoint and the log of one bucket; writes checkpoints. A checkpoint of epoch N is a pure function of the
+rows of epochs below N, which are settled, so it needs no lease and whoever writes it writes the same.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from crawler.store import query, tables
+from crawler.store.lake import Lake, partition_name
+from crawler.store.lease import Settled
+
+_PAGE = re.compile(r"e(\d{8})-page\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An open state. The temporary views state_page, tail_* and base_* of its connection belong to it.
+
+    from_epoch: the checkpoint's epoch, 0 without one; the tail begins there. settled: up to where the log was read.
+    """
+
+    lake: Lake
+    con: duckdb.DuckDBPyConnection
+    bucket: int
+    settled: Settled
+    from_epoch: int
+
+    def counts(self) -> tuple[int, int]:
+        """The number of rows in the checkpoint and of URLs that the tail touches."""
+        (found,) = query.run(self.con, "state/counts").fetchall()
+        return int(found[0]), int(found[1])
+
+
+def checkpoint_epochs(lake: Lake, bucket: int) -> list[int]:
+    """The epochs that the bucket has a complete checkpoint of, ascending."""
+    names = lake.files.names(f"{lake.layout}/checkpoint/{partition_name('bucket', bucket)}")
+    return [int(match[1]) for match in map(_PAGE.fullmatch, names) if match]
+
+
+def checkpoint_name(lake: Lake, bucket: int, epoch: int, part: str) -> str:
+    """The name of one file of a checkpoint; part is page, host or robots."""
+    return f"{lake.layout}/checkpoint/{partition_name('bucket', bucket)}/e{epoch:08d}-{part}.parquet"
+
+
+def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> State:
+    """Make the views of the bucket's state as of `settled` on `con`."""
+    epochs = [epoch for epoch in checkpoint_epochs(lake, bucket) if epoch <= settled.last + 1]
+    from_epoch = epochs[-1] if epochs else 0
+    for part, table in (("page", "page"), ("host", "host_state"), ("robots", "robots")):
+        names = [checkpoint_name(lake, bucket, from_epoch, part)] if epochs else []
+        query.view_files(con, f"base_{part}", table, [lake.files.path(name) for name in names])
+    for view, table in (
+        ("tail_url", "url"),
+        ("tail_observation", "observation"),
+        ("tail_duplicate", "duplicate"),
+        ("tail_host", "host_state"),
+        ("tail_robots", "robots"),
+    ):
+        files = lake.current(table, "bucket", bucket, settled)
+        query.view_files(con, view, table, lake.paths(file for file in files if file.epoch >= from_epoch))
+    parameters = {"from_epoch": from_epoch}
+    query.materialise(con, "touched", "state/touched", parameters)
+    query.materialise(con, "folded", "state/fold_touched", parameters)
+    query.run(con, "state/page")
+    return State(lake, con, bucket, settled, from_epoch)
+
+
+def write_checkpoint(state: State) -> int:
+    """Materialise the state as the checkpoint of epoch settled + 1; returns its number of rows.
+
+    The page file comes last: a checkpoint without it does not exist for anyone.
+    """
+    lake, epoch = state.lake, state.settled.last + 1
+    rows = 0
+    for part, table, name in (
+        ("host", "host_state", "state/host"),
+        ("robots", "robots", "state/robots"),
+        ("page", "page", "state/checkpoint_page"),
+    ):
+        staged: Path = lake.files.staged(".parquet")
+        reader = query.run(state.con, name).to_arrow_reader()
+        rows = tables.write_result(staged, table, reader)
+        lake.files.create(staged, checkpoint_name(lake, state.bucket, epoch, part))
+    return rows

@@ -1,0 +1,34 @@
+-- The newest politeness state of the hosts that a fetch will ask, with their requests of the last 24 hours.
+-- Reads: base_host, tail_host, observed, tail_robots, todo.
+-- Params: now.
+-- Grain: one row per host.
+WITH wanted AS (
+    SELECT DISTINCT host FROM todo
+),
+asked AS (
+    SELECT host, count(*) AS requests
+    FROM (
+        SELECT host, fetched_at, sent FROM observed UNION ALL SELECT host, fetched_at, sent FROM tail_robots
+    )
+    WHERE sent AND epoch(fetched_at) > epoch($now::TIMESTAMPTZ) - 86400
+    GROUP BY host
+),
+newest AS (
+    SELECT host, arg_max(h, log_position(epoch, sequence)) AS state
+    FROM (SELECT * FROM base_host UNION ALL BY NAME SELECT * FROM tail_host) AS h
+    WHERE host IN (SELECT host FROM wanted)
+    GROUP BY host
+)
+SELECT
+    newest.host,
+    state.address,
+    state.delay_seconds,
+    state.allowed_at,
+    state.response_seconds,
+    state.crawl_delay_seconds,
+    state.penalty,
+    state.error_streak,
+    coalesce(asked.requests, 0) AS requests_last_day
+FROM newest
+LEFT JOIN asked USING (host)
+ORDER BY newest.host

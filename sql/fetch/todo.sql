@@ -1,0 +1,12 @@
+-- What a fetch has to ask for: admitted rows without a valid observation since the plan was made, best first.
+-- Reads: plan_files, observed.
+-- Params: cutoff_priority, cutoff_url_key; planned_epoch, the last epoch that the plan knew.
+-- Grain: one row per URL.
+SELECT
+    url_key, host_key, url, fetch_url, host, priority, depth, hops, etag, last_modified, body_digest, text_digest,
+    copy_digest, simhash, text_bytes, body_bytes
+FROM plan_files
+WHERE
+    (priority > $cutoff_priority OR (priority = $cutoff_priority AND url_key <= $cutoff_url_key::UBIGINT))
+    AND url_key NOT IN (SELECT url_key FROM observed WHERE epoch > $planned_epoch)
+ORDER BY priority DESC, url_key

@@ -1,0 +1,11 @@
+-- How many arriving URLs each rule stopped.
+-- Reads: judged.
+-- Params: cycle, bucket, epoch, sequence.
+-- Grain: one row per rule, columns of rejected.
+SELECT
+    $cycle::DATE AS cycle, $bucket AS bucket, $epoch AS epoch, $sequence AS sequence,
+    rule, count(*) AS urls, min(url) AS example
+FROM judged
+WHERE rule IS NOT NULL
+GROUP BY rule
+ORDER BY rule

@@ -1,0 +1,4 @@
+-- The hosts among a bucket's candidates.
+-- Reads: candidate.
+-- Grain: one row per host.
+SELECT DISTINCT host FROM candidate ORDER BY host
