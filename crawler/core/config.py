@@ -319,7 +319,8 @@ def _nearest(location: Sequence[str | int]) -> str:
     for part in path:
         if part in section.model_fields:
             section = _section_of(section.model_fields[part].annotation)
-    elsewhere = {key: f"{name}.{key}" for name, model in sections().items() for key in model.model_fields}
+    general_first = reversed(sections().items())  # a key of several tables is meant in the general one
+    elsewhere = {key: f"{name}.{key}" for name, model in general_first for key in model.model_fields}
     sisters = difflib.get_close_matches(wrong, section.model_fields, n=1, cutoff=0.6)
     if sisters and wrong not in elsewhere:
         return f"Did you mean {_dotted([*location[:-1], sisters[0]])}?"

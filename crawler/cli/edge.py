@@ -1,0 +1,47 @@
+"""Where a command meets the machine: which settings file, which clock, which lake.
+
+Reads the settings once; everything behind gets them as a value.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crawler.cli.show import warn
+from crawler.core.clock import open_clock
+from crawler.core.config import Settings, load_settings
+from crawler.store.lake import Lake
+
+SETTINGS_FILE = Path("recrawl.toml")
+DEMO_SETTINGS_FILE = Path(".demo/recrawl.toml")
+
+SettingsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        envvar="RECRAWL_SETTINGS",
+        help="Settings file; recrawl.toml of this folder without it.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON document, for machines.")]
+
+
+def read_settings(path: Path | None) -> Settings:
+    """The settings of a command that changes something. Raises BadSettings."""
+    return load_settings(path or SETTINGS_FILE)
+
+
+def open_lake(path: Path | None) -> Lake:
+    """The lake of the settings file at `path`. Raises BadSettings, NoLake, OtherLake, SchemaMismatch."""
+    settings = read_settings(path)
+    return Lake.open(settings, open_clock(settings.clock.simulated or None))
+
+
+def open_lake_to_read(path: Path | None) -> Lake:
+    """Like `open_lake`, but the demo's lake serves where there are no other settings, so that one can look around."""
+    if path is None and not SETTINGS_FILE.exists() and DEMO_SETTINGS_FILE.exists():
+        warn(f"no {SETTINGS_FILE} here, so this is the demo's lake ({DEMO_SETTINGS_FILE})")
+        path = DEMO_SETTINGS_FILE
+    return open_lake(path)

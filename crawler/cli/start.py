@@ -1,0 +1,92 @@
+"""`recrawl init`, `seed` and `migrate`: what stands before the first cycle."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crawler.cli.edge import SETTINGS_FILE, JsonOption, SettingsOption, open_lake, read_settings
+from crawler.cli.show import facts, say, write_json
+from crawler.core.clock import open_clock
+from crawler.core.errors import BadSeeds
+from crawler.core.settings_text import settings_file
+from crawler.stages import seed as seed_stage
+from crawler.store.lake import Lake
+from crawler.store.migrate import migrate as migrate_lake
+
+SEEDS_FILE = "seeds.txt"
+_SEEDS_TEXT = """\
+# Where the crawl starts: one absolute http or https URL a line. Then: recrawl seed
+# https://example.org/
+"""
+
+
+def init(settings: SettingsOption = None) -> None:
+    """Write recrawl.toml and seeds.txt, and create the lake. Leaves alone what is there."""
+    path = settings or SETTINGS_FILE
+    for file, text in ((path, settings_file()), (path.with_name(SEEDS_FILE), _SEEDS_TEXT)):
+        say(f"{file}: {'written' if _write_new(file, text) else 'is there already, left as it is'}")
+    read = read_settings(path)
+    lake = Lake.create(read, open_clock(read.clock.simulated or None))
+    say(f"{lake.files.root}: lake of {lake.buckets} buckets")
+    say(f"Next: fill in crawl.user_agent in {path} and {path.with_name(SEEDS_FILE)}, then recrawl seed, recrawl run")
+
+
+def seed(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="URLs, files with one URL a line, or - for standard input.", show_default=SEEDS_FILE),
+    ] = None,
+    settings: SettingsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add URLs to the seeds; they are planned in the next cycle and never retire."""
+    lake = open_lake(settings)
+    default = (settings or SETTINGS_FILE).with_name(SEEDS_FILE)
+    counts = seed_stage.run(lake, _lines(sources or [str(default)]))
+    write_json(counts) if as_json else facts(counts.items())
+
+
+def migrate(settings: SettingsOption = None) -> None:
+    """Bring a lake of an older schema version to this Recrawl's. May be run again after a crash."""
+    root = read_settings(settings).lake.root
+    before, after = migrate_lake(root)
+    say(f"{root}: schema version {before} -> {after}" if after != before else f"{root}: is at version {after} already")
+
+
+def _lines(sources: list[str]) -> Iterator[str]:
+    for source in sources:
+        if source == "-":
+            yield from _urls(sys.stdin.read(), "standard input")
+        elif "://" in source:
+            yield source
+        else:
+            yield from _urls(_read(Path(source)), source)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise BadSeeds(path, "is neither a file nor a URL") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSeeds(path, f"cannot be read: {error}") from error
+
+
+def _urls(text: str, source: str) -> list[str]:
+    stripped = (line.strip() for line in text.splitlines())
+    found = [line for line in stripped if line and not line.startswith("#")]
+    if not found:
+        raise BadSeeds(source, "has no line that is not empty or a comment")
+    return found
+
+
+def _write_new(path: Path, text: str) -> bool:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,55 @@
+"""`recrawl run`, `status` and `report`: cycles, and what they came to."""
+
+from typing import Annotated
+
+import typer
+
+from crawler.cli.edge import JsonOption, SettingsOption, open_lake, open_lake_to_read
+from crawler.cli.show import as_dicts, facts, say, show, write_json
+from crawler.cycle_run import run_cycle
+from crawler.store.ask import ask_named, questions
+from crawler.store.reader import open_reader
+
+# A report of the lake is these named questions, in this order.
+_REPORT = ("cycles", "coverage", "freshness", "outcomes", "late", "politeness", "copies", "rejected")
+
+
+def run(
+    cycle: Annotated[str, typer.Option("--cycle", help="UTC day to fetch, YYYY-MM-DD.", show_default="today")] = "",
+    settings: SettingsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run all stages of one cycle without Airflow. Run again, it goes on from what is there."""
+    lake = open_lake(settings)
+    lake.settings.require_contact()
+    counts = run_cycle(lake.settings, cycle or f"{lake.clock.now():%Y-%m-%d}")
+    write_json(counts) if as_json else facts(counts.items())
+
+
+def status(settings: SettingsOption = None, as_json: JsonOption = False) -> None:
+    """Say which lake this is and how its cycles stand."""
+    lake = open_lake_to_read(settings)
+    about = {
+        "lake": lake.files.root,
+        "schema version": lake.metadata.schema_version,
+        "buckets": lake.buckets,
+        "first cycle": str(lake.metadata.first_cycle),
+    }
+    answer = ask_named(open_reader(lake), "cycles", {})
+    if as_json:
+        write_json({**{name.replace(" ", "_"): value for name, value in about.items()}, "cycles": as_dicts(answer)})
+        return
+    facts(about.items())
+    show(answer, title=questions()["cycles"].sentence)
+
+
+def report(settings: SettingsOption = None, as_json: JsonOption = False) -> None:
+    """Answer the named questions that together describe the crawl."""
+    con = open_reader(open_lake_to_read(settings))
+    known = questions()
+    if as_json:
+        write_json({name: as_dicts(ask_named(con, name, {})) for name in _REPORT})
+        return
+    for name in _REPORT:
+        show(ask_named(con, name, {}), title=known[name].sentence)
+    say("Each table is also `recrawl sql NAME`: " + " ".join(_REPORT))

@@ -1,0 +1,123 @@
+"""Wrong settings: the error names what was found, what is known, and ends a command with exit code 2."""
+
+import re
+import tomllib
+
+import pytest
+
+from crawler.core.config import CrawlSettings, Settings, load_settings, parse_settings
+from crawler.core.errors import BadSettings, NoContact
+from crawler.core.settings_text import sections, settings_file
+
+
+def problem_of(tables: dict[str, object]) -> str:
+    with pytest.raises(BadSettings) as caught:
+        parse_settings(tables, where="recrawl.toml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "nearest"),
+    [
+        ({"crawl": {"user_agnt": "x"}}, "crawl.user_agent"),
+        ({"crwl": {}}, "crawl"),
+        ({"polite": {"delay_seconds": 1}}, "politeness"),
+        ({"host": {"example.org": {"delay_secnds": 3}}}, 'host."example.org".delay_seconds'),
+        ({"host": {"localhost": {"max_url": 3}}}, "host.localhost.max_urls"),
+        ({"host": {"example.org": {"budget_url": 3}}}, "plan.budget_urls"),
+        ({"scope": {"rules": [{"allow": "/"}, {"alow": "/x"}]}}, "scope.rules.1.allow"),
+        ({"fetch": {"delay_seconds": 3}}, "politeness.delay_seconds"),
+        ({"budget_urls": 3}, "plan.budget_urls"),
+    ],
+)
+def test_an_unknown_key_names_the_nearest_known_one(tables: dict[str, object], nearest: str) -> None:
+    assert problem_of(tables).endswith(f"Did you mean {nearest}?")
+
+
+def test_an_unknown_key_that_resembles_none_lists_the_keys_of_its_table() -> None:
+    assert problem_of({"plan": {"zzz": 1}}).endswith("Known keys there: " + ", ".join(Settings().plan.model_dump()))
+    assert "crawl, lake, scope" in problem_of({"zzz": 1})
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"lake": {"buckets": 3}}, "lake.buckets = 3: is no power of two"),
+        ({"lake": {"buckets": 0}}, "lake.buckets = 0"),
+        ({"fetch": {"threads": "many"}}, "fetch.threads = 'many'"),
+        ({"fetch": {"window_hours": 25}}, "fetch.window_hours = 25"),
+        ({"fetch": {"allow_private": ["10.0.0.0/99"]}}, "does not appear to be an IPv4 or IPv6 network"),
+        ({"politeness": {"robots_max_age_seconds": 100_000}}, "politeness.robots_max_age_seconds = 100000"),
+        ({"politeness": {"delay_seconds": -1}}, "politeness.delay_seconds = -1"),
+        ({"scope": {"rules": [{"allow": "/a", "deny": "/b"}]}}, "needs exactly one of allow and deny"),
+        ({"scope": {"rules": [{"deny": "private"}]}}, "starts with neither"),
+        ({"crawl": "mybot"}, "crawl = 'mybot': is no table"),
+        ({"host": {"example.org": 3}}, 'host."example.org" = 3: is no table'),
+    ],
+)
+def test_a_bad_value_is_named_with_its_key(tables: dict[str, object], said: str) -> None:
+    message = problem_of(tables)
+    assert said in message
+    assert message.startswith("settings recrawl.toml: ")
+
+
+def test_a_variable_wins_over_the_file_and_is_blamed_when_it_is_wrong(tmp_path) -> None:
+    file = tmp_path / "recrawl.toml"
+    file.write_text("[plan]\nbudget_urls = 1\n")
+    assert load_settings(file, {"RECRAWL_PLAN__BUDGET_URLS": "7"}).plan.budget_urls == 7
+    assert load_settings(file, {"RECRAWL_SETTINGS": "elsewhere.toml", "HOME": "/"}).plan.budget_urls == 1
+    assert load_settings(file, {"RECRAWL_CRAWL__USER_AGENT": "mybot/1.0 (+https://example.org)"}).crawl.user_agent
+    with pytest.raises(BadSettings, match=r"with RECRAWL_PLAN__BUDGET_URLS: plan.budget_urls = 'lots'"):
+        load_settings(file, {"RECRAWL_PLAN__BUDGET_URLS": "lots"})
+    with pytest.raises(BadSettings, match=r"RECRAWL_PLAN__BUDGET: .* Did you mean plan.budget_urls"):
+        load_settings(file, {"RECRAWL_PLAN__BUDGET": "7"})
+
+
+def test_a_variable_over_a_table_that_is_none_blames_the_file(tmp_path) -> None:
+    file = tmp_path / "recrawl.toml"
+    file.write_text("plan = 3\n")
+    with pytest.raises(BadSettings, match="plan = 3: is no table"):
+        load_settings(file, {"RECRAWL_PLAN__BUDGET_URLS": "7"})
+
+
+@pytest.mark.parametrize("content", [b"[crawl\n", b"\xff\xfe", b"[crawl]\na = 1\na = 2\n"])
+def test_a_file_that_is_no_toml_is_a_clear_error(tmp_path, content: bytes) -> None:
+    file = tmp_path / "recrawl.toml"
+    file.write_bytes(content)
+    with pytest.raises(BadSettings, match="Correct the file; it is TOML"):
+        load_settings(file, {})
+
+
+def test_a_missing_file_says_how_to_get_one(tmp_path) -> None:
+    with pytest.raises(BadSettings, match="there is no such file. Run `recrawl init`"):
+        load_settings(tmp_path / "recrawl.toml", {})
+
+
+def test_paths_are_relative_to_the_file(tmp_path) -> None:
+    file = tmp_path / "recrawl.toml"
+    file.write_text('[lake]\nroot = "pages"\n[clock]\nsimulated = "clock.json"\n')
+    settings = load_settings(file, {})
+    assert settings.lake.root == str(tmp_path / "pages")
+    assert settings.clock.simulated == str(tmp_path / "clock.json")
+
+
+@pytest.mark.parametrize("agent", ["", "mybot/1.0", "mybot/1.0 (see our site)", "(+https://example.org)"])
+def test_a_user_agent_without_token_or_contact_is_refused(agent: str) -> None:
+    with pytest.raises(NoContact, match="names no contact"):
+        parse_settings({"crawl": {"user_agent": agent}}).require_contact()
+
+
+@pytest.mark.parametrize("agent", ["mybot/1.0 (+https://example.org/bot)", "mybot (bot@example.org)"])
+def test_a_user_agent_with_a_contact_is_accepted(agent: str) -> None:
+    parse_settings({"crawl": {"user_agent": agent}}).require_contact()
+
+
+def test_the_written_file_shows_every_key_with_its_default() -> None:
+    uncommented = re.sub(r"(?m)^#(?=[a-z_\[])", "", settings_file(user_agent="mybot"))
+    read = parse_settings(tomllib.loads(uncommented))
+    assert set(read.host) == {"example.org"}
+    assert read.model_copy(update={"host": {}, "crawl": CrawlSettings()}) == Settings()
+
+
+def test_every_key_has_a_meaning() -> None:
+    assert [f"{heading}.{key.name}" for heading, _, keys in sections() for key in keys if not key.meaning] == []

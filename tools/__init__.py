@@ -1,0 +1,1 @@
+"""What developers run on the source tree; not part of the product."""

@@ -1,0 +1,142 @@
+"""`python -m tools.docs [--check]`: the pages of docs/ that are generated from the product itself.
+
+Reads sql/schema, the outcome table, the settings models and the command line. Writes docs/data-dictionary.md,
+docs/settings.md and docs/cli.md; with --check it writes nothing and fails when one of them lags.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import typer.main
+
+from crawler.cli import app
+from crawler.core.outcomes import CONSEQUENCES
+from crawler.core.settings_text import settings_page
+from crawler.store.ask import questions
+from crawler.store.query import catalogue
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+_RULE = "Generated from {} by `make docs`; do not edit."
+
+
+def main() -> int:
+    """Write the pages, or with --check say which of them lag (exit code 1)."""
+    checking = sys.argv[1:] == ["--check"]
+    lagging = [name for name, text in pages().items() if _current(DOCS / name) != text]
+    for name in lagging:
+        if checking:
+            print(f"docs/{name} lags behind the product. Run `make docs` and commit it", file=sys.stderr)
+        else:
+            (DOCS / name).write_text(pages()[name], encoding="utf-8")
+            print(f"docs/{name} written")
+    if not lagging:
+        print("docs: the generated pages are current")
+    return 1 if checking and lagging else 0
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by name."""
+    makers: dict[str, Callable[[], str]] = {
+        "data-dictionary.md": data_dictionary,
+        "settings.md": settings_page,
+        "cli.md": command_page,
+    }
+    return {name: make().rstrip() + "\n" for name, make in makers.items()}
+
+
+def data_dictionary() -> str:
+    """The tables with their columns, the outcomes and the named questions."""
+    con = catalogue()
+    columns = con.execute(
+        "SELECT t.table_name, t.comment, c.column_name, c.data_type, c.is_nullable, c.comment "
+        "FROM duckdb_tables() AS t JOIN duckdb_columns() AS c USING (database_name, table_oid) "
+        "WHERE t.database_name = current_database() AND t.schema_name = 'main' AND NOT t.temporary "
+        "ORDER BY t.table_name, c.column_index"
+    ).fetchall()
+    parts = [
+        "# Data dictionary",
+        _RULE.format("`sql/schema`, `crawler/core/outcomes.py` and `sql/reports`"),
+        "Every table is Parquet in the lake. Times are UTC, keys are 64-bit xxh3; NULL is possible where it says yes.",
+        "## Tables",
+    ]
+    last = None
+    for table, comment, column, kind, nullable, meaning in columns:
+        if table != last:
+            parts.append(f"### {table}\n\n{comment}\n\n| column | type | NULL | meaning |\n| --- | --- | --- | --- |")
+            last = table
+        parts[-1] += f"\n| `{column}` | {kind} | {'yes' if nullable else ''} | {_cell(meaning or '')} |"
+    parts += ["## Outcomes", "The closed list of what an observation can be."]
+    parts.append("| outcome | kind | meaning | days until it may be planned again |\n| --- | --- | --- | --- |")
+    for outcome, follows in CONSEQUENCES.items():
+        days = ", ".join(map(str, follows.rest_days))
+        parts[-1] += f"\n| `{outcome}` | {follows.kind} | {_cell(follows.sentence)} | {days} |"
+    parts.append(
+        "Several numbers stand for the first, second, ... time in a row that the kind is met; the last repeats. "
+        "0 is the next cycle, subject to `plan.min_interval_days`."
+    )
+    parts += [
+        "## Named questions",
+        "`recrawl sql NAME [KEY=VALUE ...]`",
+        "| name | needs | answer |\n| --- | --- | --- |",
+    ]
+    for question in questions().values():
+        needs = ", ".join(f"`{parameter}`" for parameter in question.parameters)
+        parts[-1] += f"\n| `{question.name}` | {needs} | {_cell(question.sentence)} |"
+    return "\n\n".join(parts)
+
+
+def command_page() -> str:
+    """Every command with its arguments and options."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, click.Group)  # noqa: S101  an app of several commands is a group
+    parts = [
+        "# The command line",
+        _RULE.format("`crawler/cli`"),
+        (
+            "Exit codes: 0 done; 1 our failure; 2 what you wrote is wrong, and the message names the cure; "
+            "3 another process holds it, try again; 130 interrupted."
+        ),
+    ]
+    for name, command in group.commands.items():
+        arguments = " ".join(_usage(parameter) for parameter in command.params)
+        parts.append(f"## recrawl {name}\n\n{command.help or ''}\n\n```\nrecrawl {name} {arguments}".rstrip() + "\n```")
+        rows = list(_parameters(command))
+        if rows:
+            parts.append("| parameter | meaning |\n| --- | --- |\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def _parameters(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        meaning = getattr(parameter, "help", None) or ""
+        if isinstance(parameter.envvar, str):
+            meaning += f" Environment: `{parameter.envvar}`."
+        yield f"| {_name(parameter)} | {_cell(meaning)} |"
+
+
+def _name(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        return ", ".join(f"`{option}`" for option in parameter.opts)
+    return f"`{(parameter.name or '').upper()}`"
+
+
+def _usage(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        value = "" if parameter.is_flag else f" {(parameter.name or '').upper()}"
+        return f"[{parameter.opts[0]}{value}]"
+    shown = (parameter.name or "").upper() + (" ..." if parameter.nargs == -1 else "")
+    return shown if parameter.required else f"[{shown}]"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _current(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
