@@ -83,6 +83,8 @@ def cell(value: object) -> str:
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, dict):
+        return ", ".join(f"{printable(str(name))} {cell(inner)}" for name, inner in value.items())
     return printable(str(value))
 
 

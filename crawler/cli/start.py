@@ -1,7 +1,7 @@
 """`recrawl init`, `seed` and `migrate`: what stands before the first cycle."""
 
 import sys
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -44,8 +44,8 @@ def seed(
 ) -> None:
     """Add URLs to the seeds; they are planned in the next cycle and never retire."""
     lake = open_lake(settings)
-    default = (settings or SETTINGS_FILE).with_name(SEEDS_FILE)
-    counts = seed_stage.run(lake, _lines(sources or [str(default)]))
+    named = sources or [str((settings or SETTINGS_FILE).with_name(SEEDS_FILE))]
+    counts = seed_stage.run(lake, chain.from_iterable(map(_lines, named)), source=", ".join(named))
     write_json(counts) if as_json else facts(counts.items())
 
 
@@ -56,31 +56,17 @@ def migrate(settings: SettingsOption = None) -> None:
     say(f"{root}: schema version {before} -> {after}" if after != before else f"{root}: is at version {after} already")
 
 
-def _lines(sources: list[str]) -> Iterator[str]:
-    for source in sources:
-        if source == "-":
-            yield from _urls(sys.stdin.read(), "standard input")
-        elif "://" in source:
-            yield source
-        else:
-            yield from _urls(_read(Path(source)), source)
-
-
-def _read(path: Path) -> str:
+def _lines(source: str) -> list[str]:
+    if source == "-":
+        return sys.stdin.read().splitlines()
+    if "://" in source:
+        return [source]
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return Path(source).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError as error:
-        raise BadSeeds(path, "is neither a file nor a URL") from error
+        raise BadSeeds(source, "is neither a file nor a URL") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSeeds(path, f"cannot be read: {error}") from error
-
-
-def _urls(text: str, source: str) -> list[str]:
-    stripped = (line.strip() for line in text.splitlines())
-    found = [line for line in stripped if line and not line.startswith("#")]
-    if not found:
-        raise BadSeeds(source, "has no line that is not empty or a comment")
-    return found
+        raise BadSeeds(source, f"cannot be read: {error}") from error
 
 
 def _write_new(path: Path, text: str) -> bool:
