@@ -1,0 +1,178 @@
+"""A throw-away Airflow: SQLite, LocalExecutor, real scheduler, everything on 127.0.0.1 at free ports.
+
+Owns one folder, AIRFLOW_HOME: metadata database, logs, password. Starts api-server, scheduler and dag-processor as
+leashed processes; no triggerer, since nothing is deferred. Never touches another Airflow of the machine: its
+AIRFLOW variables are dropped.
+"""
+
+import json
+import os
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from crawler.demo.airflow_api import AirflowApi
+from crawler.demo.leash import Leashed
+
+USER = "admin"
+START_SECONDS = 120.0
+
+
+class DemoFailed(Exception):
+    """The demo cannot go on; the message says why and where to look."""
+
+
+class ThrowAwayAirflow:
+    """Airflow for as long as the context lasts.
+
+    home: its folder, made if absent. dags, plugins: folders. variables: further environment of every task.
+    pools: name to slots; their largest is the number of tasks that run at once.
+    """
+
+    def __init__(
+        self, home: Path, *, dags: Path, plugins: Path, pools: Mapping[str, int], variables: Mapping[str, str]
+    ) -> None:
+        self.home = home
+        self.pools = dict(pools)
+        self.port = free_port()
+        self.password = secrets.token_urlsafe(12)
+        self.environment = {
+            **clean_environment(os.environ),
+            **airflow_variables(home, dags=dags, plugins=plugins, port=self.port, parallelism=max(pools.values())),
+            **variables,
+        }
+        self.api = AirflowApi(f"http://127.0.0.1:{self.port}", USER, self.password)
+        self._services: list[Leashed] = []
+
+    def __enter__(self) -> "ThrowAwayAirflow":
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End all services and wait until none of their processes is left."""
+        for service in self._services:
+            service.let_go()
+        for service in self._services:
+            service.stop()
+        self._services.clear()
+
+    def check(self) -> None:
+        """Raise DemoFailed if a service has ended."""
+        for service in self._services:
+            if service.exit_code is not None:
+                raise DemoFailed(
+                    f"Airflow's {service.name} ended with code {service.exit_code}; the end of {service.log}:\n"
+                    f"{service.last_lines()}"
+                )
+
+    def _start(self) -> None:
+        self.home.mkdir(parents=True, exist_ok=True)
+        passwords = self.home / "simple_auth_manager_passwords.json.generated"
+        passwords.touch(mode=0o600)
+        passwords.write_text(json.dumps({USER: self.password}))
+        migrate = self._run("migrate", "db", "migrate")
+        if self._await(lambda: migrate.exit_code is not None, "migrate its database") and migrate.exit_code:
+            raise DemoFailed(f"`airflow db migrate` failed; the end of {migrate.log}:\n{migrate.last_lines()}")
+        self._services.clear()
+        self._run("api-server", "api-server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1")
+        self._run("scheduler", "scheduler", "--skip-serve-logs")
+        self._run("dag-processor", "dag-processor")
+        self._await(self._is_healthy, "become healthy")
+        for pool, slots in self.pools.items():
+            self.api.set_pool(pool, slots)
+
+    def _run(self, name: str, *arguments: str) -> Leashed:
+        service = Leashed(
+            name,
+            [sys.executable, "-m", "airflow", *arguments],
+            log=self.home / f"{name}.log",
+            environment=self.environment,
+        )
+        self._services.append(service)
+        return service
+
+    def _is_healthy(self) -> bool:
+        self.check()
+        return self.api.is_healthy()
+
+    def _await(self, reached: Callable[[], bool], what: str) -> bool:
+        limit = time.monotonic() + START_SECONDS
+        while not reached():
+            if time.monotonic() > limit:
+                raise DemoFailed(f"Airflow did not {what} in {START_SECONDS:.0f} s; its logs are in {self.home}")
+            time.sleep(0.2)
+        return True
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment` without what would steer Airflow, the crawl or a proxy.
+
+    Bytecode may be written: without it every process of Airflow takes three times as long to start.
+    """
+    prefixes = ("AIRFLOW", "_AIRFLOW", "RECRAWL_")
+    names = {"PYTHONDONTWRITEBYTECODE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(prefixes) and name.upper() not in names
+    }
+
+
+def airflow_variables(home: Path, *, dags: Path, plugins: Path, port: int, parallelism: int) -> dict[str, str]:
+    """Airflow's settings as environment variables; each that is not its default has its reason here."""
+    address = f"http://127.0.0.1:{port}"
+    settings = {
+        "core": {
+            "executor": "LocalExecutor",
+            "load_examples": "False",
+            "dags_folder": str(dags),
+            "plugins_folder": str(plugins),
+            # LocalExecutor queues without a limit, and what waits longer than a token lives fails: cap it here.
+            "parallelism": str(parallelism),
+            "max_active_tasks_per_dag": str(parallelism),
+            "execution_api_server_url": f"{address}/execution/",
+            "simple_auth_manager_users": f"{USER}:admin",
+            "mp_start_method": "fork" if sys.platform == "linux" else "spawn",
+        },
+        "database": {"sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}"},
+        "api": {"host": "127.0.0.1", "port": str(port), "base_url": address, "workers": "1"},
+        "api_auth": {"jwt_secret": secrets.token_urlsafe(48)},
+        # The demo turns the days itself; Airflow would start the cycle of today at once.
+        "scheduler": {
+            "use_job_schedule": "False",
+            "scheduler_idle_sleep_time": "0.2",
+            "task_instance_heartbeat_timeout": "60",
+            "task_queued_timeout": "3600",
+        },
+        # The supervisor of a task that ends at once sleeps this long before it notices.
+        "workers": {"min_heartbeat_interval": "1"},
+        "dag_processor": {"refresh_interval": "10"},
+        "logging": {"base_log_folder": str(home / "logs"), "colored_console_log": "False"},
+        "usage_data_collection": {"enabled": "False"},
+    }
+    variables = {
+        f"AIRFLOW__{section.upper()}__{key.upper()}": value
+        for section, keys in settings.items()
+        for key, value in keys.items()
+    }
+    return {"AIRFLOW_HOME": str(home), **variables}
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nothing listens on at the moment."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -1,0 +1,133 @@
+"""A leash: runs a command that ends when whoever started it ends, for whatever reason, and leaves no process.
+
+`python -m crawler.demo.leash COMMAND ...` leads a session of its own, so that a Ctrl-C in the terminal does not
+reach the command, and holds the other end of the starter's pipe as its standard input. When the pipe closes (the
+starter closed it, or died) the command gets SIGTERM, then the whole session SIGKILL: Airflow's tasks put
+themselves into process groups of their own, but stay in the session.
+
+Reads standard input to its end. Writes nothing. Uses the standard library only, since one is started for each service.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+GRACE_SECONDS = 8.0
+
+
+class Leashed:
+    """A command on a leash, seen from the side that holds it."""
+
+    def __init__(self, name: str, command: Sequence[str], *, log: Path, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self.log = log
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(  # noqa: S603  our own interpreter and arguments
+                [sys.executable, "-m", "crawler.demo.leash", *command],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=dict(environment),
+                start_new_session=True,
+            )
+
+    @property
+    def exit_code(self) -> int | None:
+        """The command's exit code; None while it runs."""
+        return self._process.poll()
+
+    def let_go(self) -> None:
+        """Ask the command to end; returns at once."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+
+    def stop(self) -> None:
+        """Ask the command to end and wait until its session is empty."""
+        self.let_go()
+        try:
+            self._process.wait(GRACE_SECONDS * 2)
+        except subprocess.TimeoutExpired:
+            end_session(self._process.pid)
+            self._process.wait()
+
+    def last_lines(self, count: int = 20) -> str:
+        """The end of what the command printed."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
+
+
+def session_members(session: int) -> list[int]:
+    """The processes of a session, its leader left out."""
+    members = []
+    for process in _processes():
+        try:
+            if process != session and os.getsid(process) == session:
+                members.append(process)
+        except (ProcessLookupError, PermissionError):
+            continue
+    return members
+
+
+def end_session(session: int) -> None:
+    """SIGKILL every process of the session, its leader last."""
+    while members := [member for member in session_members(session) if not _is_dead(member)]:
+        for member in members:
+            _signal(member, signal.SIGKILL)
+        time.sleep(0.02)
+    if session != os.getpid():
+        _signal(session, signal.SIGKILL)
+
+
+def main(command: Sequence[str]) -> int:
+    """Run the command until it or the starter ends; the command's exit code."""
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    process = subprocess.Popen(list(command), stdin=subprocess.DEVNULL, preexec_fn=_default_signals)  # noqa: S603
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+
+    def end_with_starter() -> None:
+        while os.read(sys.stdin.fileno(), 1024):  # unbuffered: a buffer's lock would break the interpreter's exit
+            pass
+        process.terminate()
+        try:
+            process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+    threading.Thread(target=end_with_starter, daemon=True).start()
+    code = process.wait()
+    end_session(os.getpid())
+    return code if code >= 0 else 128 - code
+
+
+def _default_signals() -> None:
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_DFL)
+
+
+def _processes() -> list[int]:
+    if Path("/proc/self").exists():
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    listing = subprocess.run(["/bin/ps", "-A", "-o", "pid="], capture_output=True, text=True, check=True)
+    return [int(word) for word in listing.stdout.split()]
+
+
+def _is_dead(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

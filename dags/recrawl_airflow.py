@@ -1,0 +1,141 @@
+"""What every task does around its stage: settings, the lake, and errors turned into Airflow's words.
+
+The only place that maps errors: `retryable = False` fails the task at once, a bucket that another process owns makes
+it wait without a slot and without using up a retry, everything else is retried as the DAG says. Reads RECRAWL_SETTINGS
+(else recrawl.toml beside the dags folder, else in AIRFLOW_HOME). Heavy imports stay inside the functions: the DAG
+processor imports this module every time it parses.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
+
+if TYPE_CHECKING:
+    from crawler.store.lake import Lake
+
+LOOK_AGAIN = timedelta(seconds=60)
+
+log = logging.getLogger(__name__)
+
+
+def stage(name: str, **options: Any) -> Any:
+    """The task that runs `crawler.stages.<name>` for a cycle, and for a bucket (or a digest shard) when mapped.
+
+    What it returns, a small dict of counts, is its XCom.
+    """
+
+    @task(task_id=name, **options)
+    def run(cycle: str, bucket: int | None = None) -> dict[str, Any]:
+        with errors_for_airflow():
+            lake = open_lake()
+            partition = () if bucket is None else (bucket,)
+            counts = import_module(f"crawler.stages.{name}").run(lake, lake.cycle(cycle), *partition)
+        return dict(counts)
+
+    return run
+
+
+def cycle_of_run(params: Mapping[str, Any], logical_date: datetime | None) -> str:
+    """The cycle of a run: its parameter, else the day of its logical date. Never its data interval.
+
+    Fails for what is no day, lies before the lake's first cycle, or after the lake's today.
+    """
+    if not params.get("cycle") and logical_date is None:
+        raise AirflowFailException('the run has no date: give it a logical date or {"cycle": "YYYY-MM-DD"}')
+    text = params.get("cycle") or f"{logical_date:%Y-%m-%d}"
+    with errors_for_airflow():
+        return str(open_lake().cycle(str(text)))
+
+
+def number_of_buckets() -> int:
+    """How many buckets the lake has."""
+    with errors_for_airflow():
+        return open_lake().buckets
+
+
+def log_report(cycle: str | None) -> None:
+    """Write how the cycle stands into the task's log."""
+    from crawler.store.ask import ask_named
+    from crawler.store.reader import open_reader
+
+    if cycle is None:
+        return
+    with errors_for_airflow():
+        answer = ask_named(open_reader(open_lake()), "cycles", {})
+    for row in answer.rows:
+        counts = dict(zip(answer.columns, row, strict=True))
+        if str(counts["cycle"]) == cycle:
+            log.info("cycle %s", ", ".join(f"{name} {value}" for name, value in counts.items()))
+
+
+def require_complete(cycle: str | None, check: Mapping[str, Any] | None) -> None:
+    """Fail the run if a task of it failed or `check` found buckets with open work, and say which command cures it."""
+    from crawler.core.errors import CycleIncomplete
+
+    context = get_current_context()
+    run = context["dag_run"]
+    states = context["ti"].get_task_states(dag_id=run.dag_id, run_ids=[run.run_id]).get(run.run_id, {})
+    failed = sorted(name for name, state in states.items() if state == "failed")
+    if cycle is None:
+        raise AirflowFailException(f"no cycle was run: {', '.join(failed)} failed; the log of that task says why")
+    buckets = list(check["failed"]) if check else []
+    if failed or buckets:
+        order = [known.task_id for known in context["dag"].topological_sort()]
+        tasks = {name if name in order else name.rpartition("_")[0] for name in failed} or {"fetch"}
+        cure = cure_of(run.dag_id, run.logical_date, cycle, min(tasks, key=order.index))
+        problem = CycleIncomplete(cycle, buckets, cure) if buckets else f"cycle {cycle} is not complete. {cure}"
+        raise AirflowFailException(f"{problem} (failed: {', '.join(failed) or 'no task'})")
+
+
+def cure_of(dag: str, logical_date: datetime | None, cycle: str, stage: str) -> str:
+    """The command that runs `stage` and what follows it again. What is done already is not done twice."""
+    if logical_date is None:  # the command line finds runs by their logical date only
+        return f"""Once the cause is gone: airflow dags trigger {dag} --conf '{{"cycle": "{cycle}"}}'"""
+    day = f"{logical_date:%Y-%m-%dT%H:%M:%S%z}"
+    return (
+        f"Once the cause is gone: airflow tasks clear {dag} --start-date {day} --end-date {day} "
+        f"--task-regex {stage} --downstream --yes"
+    )
+
+
+def open_lake() -> "Lake":
+    """The lake that the settings name."""
+    from crawler.core.clock import open_clock
+    from crawler.core.config import load_settings
+    from crawler.store.lake import Lake
+
+    settings = load_settings(settings_path())
+    return Lake.open(settings, open_clock(settings.clock.simulated or None))
+
+
+def settings_path() -> Path:
+    """Where the settings are."""
+    if named := os.environ.get("RECRAWL_SETTINGS"):
+        return Path(named)
+    beside = Path(__file__).resolve().parent.parent / "recrawl.toml"
+    home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
+    return beside if beside.exists() else home / beside.name
+
+
+@contextmanager
+def errors_for_airflow() -> Iterator[None]:
+    """Turn our errors into what Airflow understands; see the module's docstring."""
+    from crawler.core.errors import BucketTaken, RecrawlError
+
+    try:
+        yield
+    except BucketTaken as taken:
+        log.info("%s", taken)
+        raise AirflowRescheduleException(datetime.now(UTC) + LOOK_AGAIN) from taken
+    except RecrawlError as error:
+        if error.retryable:
+            raise
+        raise AirflowFailException(str(error)) from error
