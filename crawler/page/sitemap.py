@@ -1,0 +1,258 @@
+"""Sitemaps and feeds: XML (urlset, index), text, RSS and Atom, each also gzipped.
+
+Reads bytes, gives canonical URLs with their dates. What is whole in a broken or cut document is used, a cut URL never
+is. No external entity is read and none is expanded; size, count and depth are bounded. Never raises.
+"""
+
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from lxml import etree
+
+from crawler.core.urls import CanonicalUrl, Reject, canonicalize
+
+MAX_BYTES = 50 << 20
+"""Uncompressed size that the sitemap protocol allows; what follows is not read."""
+MAX_ENTRIES = 50_000
+"""Different URLs that the sitemap protocol allows in one document; what follows is not read."""
+
+_CHUNK_BYTES = 1 << 16
+_MAX_ELEMENTS = 10_000  # of one entry; a sitemap has a dozen, more than a thousand images are not allowed
+_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # the web has no older page; 0001-01-01 is an unset date of some systems
+_SKEW = timedelta(days=1)
+_SHORT_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?")
+_ISO_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}(?:[T ]\d{2}:\d{2}.*)?")
+# Root element: kind of document, and the element that is one entry of it.
+_ROOTS = {
+    "urlset": ("urlset", "url"),
+    "sitemapindex": ("index", "sitemap"),
+    "rss": ("rss", "item"),
+    "RDF": ("rss", "item"),
+    "feed": ("atom", "entry"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One URL that a sitemap names. lastmod: UTC, None where it is missing, unreadable or in the future."""
+
+    target: CanonicalUrl
+    lastmod: datetime | None = None
+    priority: float | None = None
+
+
+@dataclass(slots=True)
+class Sitemap:
+    """What a document names. kind: urlset, index, text, rss, atom, or none for anything else.
+
+    The entries of an index are sitemaps. partial: a limit or an error hid what follows.
+    """
+
+    kind: str = "none"
+    entries: list[SitemapEntry] = field(default_factory=list)
+    partial: bool = False
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def __iter__(self) -> Iterator[SitemapEntry]:
+        return iter(self.entries)
+
+    def trusts_lastmod(self, fetched_at: datetime) -> bool:
+        """Whether the dates say something about single pages: not all are equal, nor all of the day of the fetch."""
+        dates = [entry.lastmod for entry in self.entries if entry.lastmod]
+        if len(dates) < 2:
+            return bool(dates) and dates[0].date() != fetched_at.date()
+        return len(set(dates)) > 1 and any(date.date() != fetched_at.date() for date in dates)
+
+
+def read_sitemap(
+    body: bytes, url: str, *, fetched_at: datetime | None = None, announced_by: Collection[str] = ()
+) -> Sitemap:
+    """The sitemap or feed in `body`, which was served at `url`.
+
+    A sitemap may name URLs of its own host and of the hosts in `announced_by`, those whose robots.txt names it; a feed
+    any. fetched_at: dates more than a day after it are not believed.
+    """
+    reader = _Reader(url, fetched_at, announced_by)
+    body, reader.sitemap.partial = _unzip(body)
+    start = body[:256].lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0")
+    if start.startswith(b"<"):
+        reader.read_xml(body)
+    elif start:
+        reader.read_text(body)
+    return reader.sitemap
+
+
+def _unzip(body: bytes) -> tuple[bytes, bool]:
+    """The document in `body` up to the size limit, and whether something is missing."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body[:MAX_BYTES], len(body) > MAX_BYTES
+    plain = bytearray()
+    while body.startswith(b"\x1f\x8b") and len(plain) < MAX_BYTES:
+        gunzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            for at in range(0, len(body), _CHUNK_BYTES):
+                plain += gunzip.decompress(body[at : at + _CHUNK_BYTES], MAX_BYTES - len(plain))
+                if gunzip.eof or len(plain) >= MAX_BYTES:
+                    break
+        except zlib.error:
+            return bytes(plain), True
+        if not gunzip.eof:
+            return bytes(plain), True
+        body = gunzip.unused_data + body[at + _CHUNK_BYTES :]
+    return bytes(plain), False
+
+
+class _Reader:
+    """Fills one Sitemap."""
+
+    def __init__(self, url: str, fetched_at: datetime | None, announced_by: Collection[str]) -> None:
+        self.sitemap = Sitemap()
+        self._url = url
+        self._latest = fetched_at + _SKEW if fetched_at else None
+        own = canonicalize(url)
+        self._hosts = {*announced_by, *([own.host] if isinstance(own, CanonicalUrl) else [])}
+        self._texts: set[str] = set()
+        self._targets: set[str] = set()
+
+    def read_text(self, body: bytes) -> None:
+        """One URL a line."""
+        self.sitemap.kind = "text"
+        encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+        for line in io.TextIOWrapper(io.BytesIO(body), encoding, "replace"):
+            if self._is_full():
+                return
+            # A last line without its end may have been cut.
+            if not (self.sitemap.partial and not line.endswith("\n")):
+                self._add(line, base=None)
+
+    def read_xml(self, body: bytes) -> None:
+        """Feed the document to a parser that recovers; only elements that have ended are looked at."""
+        parser = etree.XMLPullParser(
+            events=("start", "end"), recover=True, resolve_entities=False, no_network=True, load_dtd=False,
+            huge_tree=False, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        container = ""
+        inside: list[etree._Element] = []  # the entry that is open, and what has ended within it
+        try:
+            for at in range(0, len(body), _CHUNK_BYTES):
+                parser.feed(body[at : at + _CHUNK_BYTES])
+                for event, element in parser.read_events():
+                    name = etree.QName(element).localname
+                    if not container:
+                        if name not in _ROOTS:
+                            return
+                        self.sitemap.kind, container = _ROOTS[name]
+                    elif event == "start":
+                        if name == container:
+                            inside = [element]
+                    elif inside and element is not inside[0]:
+                        inside.append(element)
+                        if len(inside) > _MAX_ELEMENTS:
+                            self.sitemap.partial = True
+                            return
+                    else:
+                        if inside:
+                            self._add_entry(*inside)
+                        inside = []
+                        _forget(element)
+                    if self._is_full():
+                        return
+        except etree.XMLSyntaxError:
+            self.sitemap.partial = True
+        if inside:
+            self.sitemap.partial = True
+            self._add_entry(*inside)
+
+    def _add_entry(self, element: etree._Element, *ended: etree._Element) -> None:
+        """Add what one url, sitemap, item or entry names in those of its children that have ended."""
+        namespace = etree.QName(element).namespace
+        children = [(etree.QName(child), child) for child in ended if child.getparent() is element]
+        own = [(name.localname, child) for name, child in children if name.namespace == namespace]
+        date = next((c.text for n, c in own if n in {"lastmod", "pubDate", "updated", "published"}), None) or next(
+            (c.text for name, c in children if name.localname == "date"), None
+        )
+        priority = next((_priority(c.text) for n, c in own if n == "priority"), None)
+        for text in self._addresses(own):
+            self._add(text, base=self._url, lastmod=self._lastmod(date), priority=priority)
+
+    def _addresses(self, children: list[tuple[str, etree._Element]]) -> list[str]:
+        if self.sitemap.kind == "atom":
+            return [
+                str(child.get("href"))
+                for name, child in children
+                if name == "link" and child.get("href") and child.get("rel", "alternate") == "alternate"
+            ]
+        if self.sitemap.kind == "rss":
+            links = [child.text for name, child in children if name == "link" and child.text]
+            guids = [
+                child.text
+                for name, child in children
+                if name == "guid" and child.text and child.get("isPermaLink") != "false"
+            ]
+            return links or guids
+        # An element inside loc is an entity that was not expanded.
+        return [child.text for name, child in children if name == "loc" and child.text and not len(child)]
+
+    def _add(
+        self, text: str, *, base: str | None, lastmod: datetime | None = None, priority: float | None = None
+    ) -> None:
+        text = text.strip()
+        if not text or text in self._texts:
+            return
+        if len(self._texts) < 2 * MAX_ENTRIES:
+            self._texts.add(text)
+        target = canonicalize(text, base)
+        if isinstance(target, Reject):
+            self.sitemap.rejected[target.reason] += 1
+        elif self.sitemap.kind not in {"rss", "atom"} and target.host not in self._hosts:
+            self.sitemap.rejected["foreign_host"] += 1
+        elif target.url not in self._targets:
+            self._targets.add(target.url)
+            self.sitemap.entries.append(SitemapEntry(target, lastmod, priority))
+
+    def _is_full(self) -> bool:
+        full = len(self.sitemap.entries) >= MAX_ENTRIES
+        self.sitemap.partial |= full
+        return full
+
+    def _lastmod(self, text: str | None) -> datetime | None:
+        date = parse_date(text) if text else None
+        return None if date and self._latest and date > self._latest else date
+
+
+def parse_date(text: str) -> datetime | None:
+    """The instant (UTC) that a W3C or RFC 822 date names at the least; None if it is none or before the web."""
+    text = text.strip()
+    try:
+        if short := _SHORT_DATE.fullmatch(text):
+            date = datetime(int(short[1]), int(short[2] or 1), 1, tzinfo=UTC)
+        elif _ISO_DATE.fullmatch(text):
+            date = datetime.fromisoformat(text)
+        else:
+            date = parsedate_to_datetime(text)
+        date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+    return date if date >= _EARLIEST else None
+
+
+def _priority(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None
+
+
+def _forget(element: etree._Element) -> None:
+    """Free what has been read, so that memory follows one entry and not the document."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
