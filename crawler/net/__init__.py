@@ -1,0 +1,1 @@
+"""The web: names, connections, robots.txt and politeness. Knows no table."""

@@ -1,0 +1,314 @@
+"""One polite GET: a reply with an outcome, whatever the server does.
+
+Owns the limits of a request (connect, silence, total time, head, body after decoding) and the mapping of everything
+that can go wrong to an outcome. Reads the network, writes nothing. Never follows a redirect, never keeps a cookie,
+never raises for a site's failure.
+"""
+
+import http.client
+import re
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import quote, urlsplit
+
+from requests import RequestException, Response
+from urllib3.exceptions import HTTPError, SSLError
+
+from crawler.core.clock import Clock
+from crawler.core.config import FetchSettings
+from crawler.core.outcomes import Outcome, of_status
+from crawler.net.decoding import OFFERED, Undecodable, decoded
+from crawler.net.resolver import BlockedAddress, DnsFailed, Resolver
+from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, Place, SingleSession
+from crawler.net.wire import Limits
+
+_PIECE = 1 << 16
+_LONGEST_REST = 1 << 15
+_ERROR_LENGTH = 200
+_PORTS = {"http": 80, "https": 443}
+_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
+_FAILURES = (OSError, http.client.HTTPException, HTTPError, RequestException, Undecodable, ValueError)
+_CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of one request.
+
+    body: decoded, only where the outcome is `ok`. wire_bytes: of the body as transferred. truncated: the body was cut
+    at the limit. sent: whether a request went out. ended: monotonic; elapsed: seconds from sending to the end.
+    """
+
+    outcome: Outcome
+    status: int | None
+    headers: list[tuple[str, str]]
+    body: bytes | None
+    wire_bytes: int
+    truncated: bool
+    address: str | None
+    sent: bool
+    error: str | None
+    fetched_at: datetime
+    ended_at: datetime
+    ended: float
+    elapsed: float
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, as the server wrote it (Latin-1)."""
+        return _first(self.headers, name)
+
+    @property
+    def media_type(self) -> str | None:
+        """The Content-Type in lower case without parameters; None if there is none that can be read."""
+        return _media_type(self.headers)
+
+
+class Client:
+    """Sends the requests of one task. Thread-safe; a session per thread, idle connections shared.
+
+    tls: the context for https instead of the usual authorities.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        user_agent: str,
+        resolver: Resolver,
+        clock: Clock,
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._settings = settings
+        self._resolver = resolver
+        self._clock = clock
+        self._idle = IdleConnections(tls)
+        self._own = threading.local()
+        self._headers = {"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": OFFERED}
+        self._accepted = frozenset({"", *(kind.lower() for kind in settings.accepted_types)})
+
+    def get(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        any_type: bool = False,
+        max_body_bytes: int | None = None,
+    ) -> Reply:
+        """Ask for `url` once, verbatim but for its fragment and user information.
+
+        headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
+        max_body_bytes: instead of the setting.
+        """
+        exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
+        try:
+            request = _request(url, self._headers | dict(headers or {}))
+            request.on_send = exchange.start
+            self._exchange(request, exchange, any_type=any_type)
+        except _FAILURES as error:
+            exchange.fail(*_failure(error, request_is_sent=exchange.sent))
+        except (DnsFailed, BlockedAddress) as error:
+            exchange.fail(Outcome.DNS_FAILED if isinstance(error, DnsFailed) else Outcome.BLOCKED_ADDRESS, error)
+        return exchange.reply()
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._idle.close()
+
+    def _exchange(self, request: PinnedRequest, exchange: "_Exchange", *, any_type: bool) -> None:
+        settings = self._settings
+        deadline = self._clock.monotonic() + settings.total_seconds
+        request.limits = Limits(deadline, settings.connect_seconds, settings.read_seconds, settings.max_header_bytes)
+        place = request.place
+        host = f"[{place.host}]" if ":" in place.host else place.host
+        request.addresses = self._resolver.resolve(host, place.port, request.limits.left(settings.total_seconds))
+        try:
+            response = self._send(request)
+            if request.connection:
+                exchange.address = request.connection.address
+            try:
+                if exchange.judge(response, request, None if any_type else self._accepted):
+                    exchange.read(response)
+                else:
+                    _read_rest(response, request.limits, self._clock.monotonic())
+                if response.raw.isclosed() and request.connection and request.connection.sock:
+                    self._idle.give(place, request.connection)
+                    request.connection = None
+            finally:
+                response.raw.close()
+        finally:
+            if request.connection:
+                exchange.address = request.connection.address
+                request.connection.close()
+
+    def _send(self, request: PinnedRequest) -> Response:
+        session = getattr(self._own, "session", None)
+        if session is None:
+            session = self._own.session = SingleSession(PinnedAdapter(self._idle))
+        try:
+            return session.send(request, stream=True, allow_redirects=False, proxies={}, verify=True, cert=None)
+        except (http.client.RemoteDisconnected, ConnectionError):
+            # A server may close an idle connection at any moment. It has not answered, so it is asked once more.
+            if not request.is_reused or request.connection is None:
+                raise
+            request.connection.close()
+            request.may_reuse = False
+            return session.send(request, stream=True, allow_redirects=False, proxies={}, verify=True, cert=None)
+
+
+class _Exchange:
+    """The reply in the making."""
+
+    def __init__(self, clock: Clock, max_body_bytes: int) -> None:
+        self._clock = clock
+        self._max_body_bytes = max_body_bytes
+        self.outcome = Outcome.PROTOCOL_ERROR
+        self.status: int | None = None
+        self.headers: list[tuple[str, str]] = []
+        self.body: bytes | None = None
+        self.wire_bytes = 0
+        self.truncated = False
+        self.address: str | None = None
+        self.error: str | None = None
+        self.sent = False
+        self.begin()
+
+    def begin(self) -> None:
+        self.fetched_at = self._clock.now()
+        self._started = self._clock.monotonic()
+
+    def start(self) -> None:
+        """The connection is there; the request goes out now."""
+        self.begin()
+        self.sent = True
+
+    def fail(self, outcome: Outcome, error: Exception) -> None:
+        self.outcome = outcome
+        self.body = None
+        self.truncated = False
+        self.error = printable(f"{type(error).__name__}: {error}")
+
+    def judge(self, response: Response, request: PinnedRequest, accepted: frozenset[str] | None) -> bool:
+        """Set the outcome by the head; whether the body is wanted. accepted: content types, None for all."""
+        self.status = response.status_code
+        self.headers = list(response.raw.headers.items())
+        self.outcome = of_status(self.status, retry_after=_first(self.headers, "retry-after") is not None)
+        if self.outcome is Outcome.REDIRECTED and not (_first(self.headers, "location") or "").strip():
+            self.outcome, self.error = Outcome.PROTOCOL_ERROR, "a redirect without a Location"
+        if self.outcome is Outcome.NOT_MODIFIED and not _CONDITIONS.intersection(
+            name.lower() for name in request.headers
+        ):
+            self.outcome, self.error = Outcome.PROTOCOL_ERROR, "304 to a request without validators"
+        if self.outcome is not Outcome.OK:
+            return False
+        if self.status in (204, 205):
+            self.outcome, self.error = Outcome.BAD_CONTENT, f"status {self.status} has no content"
+        elif self.status == 206:
+            self.outcome, self.error = Outcome.PROTOCOL_ERROR, "a part of the page, which was not asked for"
+        elif accepted is not None and (_media_type(self.headers) or "") not in accepted:
+            self.outcome, self.error = Outcome.UNWANTED_TYPE, printable(_media_type(self.headers) or "")
+        return self.outcome is Outcome.OK
+
+    def read(self, response: Response) -> None:
+        """Read the body, decoded, up to the limit."""
+        kept = bytearray()
+        codings = response.raw.headers.get("content-encoding", "")
+        try:
+            for piece in decoded(self._pieces(response), codings):
+                kept += piece
+                if len(kept) > self._max_body_bytes:
+                    self.truncated = True
+                    break
+        except Undecodable:
+            if not self.truncated:  # else it is we who cut it
+                raise
+        self.body = bytes(kept[: self._max_body_bytes])
+
+    def _pieces(self, response: Response) -> Iterator[bytes]:
+        while piece := response.raw.read(_PIECE, decode_content=False):
+            self.wire_bytes += len(piece)
+            yield piece
+            if self.wire_bytes > self._max_body_bytes:
+                self.truncated = True
+                return
+
+    def reply(self) -> Reply:
+        ended = self._clock.monotonic()
+        return Reply(
+            outcome=self.outcome,
+            status=self.status,
+            headers=self.headers,
+            body=self.body,
+            wire_bytes=self.wire_bytes,
+            truncated=self.truncated,
+            address=self.address,
+            sent=self.sent,
+            error=self.error,
+            fetched_at=self.fetched_at,
+            ended_at=self._clock.now(),
+            ended=ended,
+            elapsed=ended - self._started,
+        )
+
+
+def printable(text: str) -> str:
+    """At most 200 printable characters of `text`, for a row."""
+    return "".join(char if char.isprintable() else " " for char in text)[:_ERROR_LENGTH]
+
+
+def _first(headers: list[tuple[str, str]], name: str) -> str | None:
+    name = name.lower()
+    return next((value for key, value in headers if key.lower() == name), None)
+
+
+def _media_type(headers: list[tuple[str, str]]) -> str | None:
+    found = _MEDIA_TYPE.match((_first(headers, "content-type") or "").strip().lower())
+    return found.group() if found else None
+
+
+def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in _PORTS or not host:
+        raise ValueError(f"{url} is no http or https URL")
+    place = Place(parts.scheme, host, parts.port or _PORTS[parts.scheme])
+    rest = url.partition("#")[0].partition("://")[2]
+    cut = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
+    target = rest[cut:]
+    if not target.startswith("/"):
+        target = f"/{target}"
+    # What cannot stand in a request line is encoded; all else stays as it is written.
+    target = quote(target, safe="!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    return PinnedRequest(url, place, target, headers)
+
+
+def _failure(error: Exception, *, request_is_sent: bool) -> tuple[Outcome, Exception]:
+    seen: BaseException | None = error
+    while seen is not None:  # what a library wraps is what happened
+        if isinstance(seen, TimeoutError):
+            return Outcome.TIMED_OUT, error
+        if isinstance(seen, ssl.SSLError | ssl.CertificateError | SSLError) and not request_is_sent:
+            return Outcome.TLS_FAILED, error
+        if isinstance(seen, Undecodable):
+            return Outcome.BAD_CONTENT, error
+        seen = seen.__cause__ or seen.__context__
+    if isinstance(error, OSError) and not request_is_sent:
+        return Outcome.CONNECT_FAILED, error
+    return Outcome.PROTOCOL_ERROR, error
+
+
+def _read_rest(response: Response, limits: Limits, now: float) -> None:
+    # A short body that is not wanted is read, so that the connection can be used again; not for long.
+    length = response.raw.headers.get("content-length", "")
+    if not (response.raw.chunked or (length.isdigit() and int(length) <= _LONGEST_REST)):
+        return
+    limits.deadline = min(limits.deadline, now + 1)
+    try:
+        left = _LONGEST_REST
+        while left > 0 and (piece := response.raw.read(_PIECE, decode_content=False)):
+            left -= len(piece)
+    except _FAILURES:
+        return

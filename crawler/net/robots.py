@@ -1,0 +1,202 @@
+"""robots.txt (RFC 9309): what it says to us, and what its absence means.
+
+protego matches paths; this module reads the file for it, since it must agree with the RFC in which lines belong to
+whom. Pure: no I/O.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, urljoin, urlsplit
+
+from protego import Protego
+
+from crawler.core.outcomes import Outcome
+from crawler.net.client import Reply
+
+MAX_BYTES = 500 * 1024
+MAX_HOPS = 5
+# Served without harm when nothing is known of a site's wishes.
+RULES, ALLOW, DISALLOW, REDIRECT = "rules", "allow", "disallow", "redirect"
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(
+    r"(?P<agent>user[- ]?agent)"
+    r"|(?P<disallow>disallow|dissallow|dissalow|disalow|diasllow|disallaw|desallow)"
+    r"|(?P<allow>allow)"
+    r"|(?P<delay>crawl[- ]delay)"
+    r"|(?P<rate>request[- ]rate)"
+    r"|(?P<sitemap>site-?maps?)",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(r"\s*:\s*|\s+")
+_TOKEN = re.compile(r"[A-Za-z_-]+")
+_ANYBODY = "*"
+# All of printable ASCII: only what would break a line or is no ASCII is encoded before protego reads it.
+_KEPT = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ "
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one robots.txt says to one product token.
+
+    crawl_delay: seconds. request_rate: requests and seconds. sitemaps: absolute http(s) URLs.
+    """
+
+    _matcher: Protego
+    crawl_delay: float | None = None
+    request_rate: tuple[int, int] | None = None
+    sitemaps: tuple[str, ...] = ()
+
+    def allowed(self, url: str) -> bool:
+        """Whether `url`, of the origin that the file is for, may be fetched."""
+        return self._matcher.can_fetch(url, _ANYBODY)
+
+    @property
+    def delay_seconds(self) -> float | None:
+        """The pace that the file asks for: Crawl-delay or Request-rate, whichever is slower."""
+        asked = [self.crawl_delay, self.request_rate and self.request_rate[1] / self.request_rate[0]]
+        return max((delay for delay in asked if delay is not None), default=None)
+
+
+def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
+    """The rules for `product_token` in a robots.txt. Never raises for what a site wrote.
+
+    product_token: may be a whole user agent; its leading letters, `-` and `_` count. robots_url: for relative sitemaps.
+    """
+    groups = _Groups()
+    sitemaps: dict[str, None] = {}
+    for line in _LINE_END.split(_decode(body)):
+        text = line.partition("#")[0].strip(" \t\x00\x0b\x0c")
+        found = _LINE.match(text)
+        separator = _SEPARATOR.match(text, found.end()) if found else None
+        if not found or not separator:
+            # An unknown line ends nothing (RFC 9309 2.2.4); a bare name is a rule without a value.
+            if not found or found.end() < len(text):
+                continue
+        value = text[separator.end() :].strip() if separator else ""
+        if found.lastgroup == "sitemap":
+            if url := _sitemap(value, robots_url):
+                sitemaps[url] = None
+        else:
+            groups.add(found.lastgroup or "", value)
+    ours = groups.of(product_token)
+    return Rules(Protego.parse(ours.text()), ours.delay, ours.rate(), tuple(sitemaps))
+
+
+def verdict(reply: Reply, hop: int) -> str:
+    """What a reply to the request for a robots.txt means (RFC 9309 2.3.1): rules, allow, disallow or redirect.
+
+    hop: redirects followed before this reply.
+    """
+    if reply.outcome is Outcome.OK:
+        return RULES
+    if reply.status in (204, 205):
+        return ALLOW
+    if reply.outcome is Outcome.REDIRECTED:
+        return REDIRECT if hop < MAX_HOPS else ALLOW
+    if reply.status is not None and 400 <= reply.status < 500 and reply.status != 429:
+        return ALLOW
+    return DISALLOW
+
+
+class _Group:
+    """The rules under one or more user-agent lines."""
+
+    def __init__(self) -> None:
+        self.rules: list[tuple[str, str]] = []
+        self.delay: float | None = None
+        self.rates: list[str] = []
+
+    def text(self) -> str:
+        lines = [f"{field}: {quote(value, safe=_KEPT)}" for field, value in self.rules]
+        return "\n".join(["user-agent: *", *lines])
+
+    def rate(self) -> tuple[int, int] | None:
+        rates = []
+        for text in self.rates:
+            found = Protego.parse(f"user-agent: *\nrequest-rate: {text}").request_rate(_ANYBODY)
+            if found:
+                rates.append((found.requests, found.seconds))
+        return max(rates, key=lambda rate: rate[1] / rate[0], default=None)
+
+
+class _Groups:
+    """All groups of a file, by product token in lower case; `*` is everybody's."""
+
+    def __init__(self) -> None:
+        self._by_token: dict[str, _Group] = {}
+        self._ruled: list[_Group] = []  # the user agents that the next allow or disallow is for
+        self._paced: list[_Group] = []  # those that the next crawl-delay is for
+        self._ruled_is_over = False
+        self._paced_is_over = False
+
+    def add(self, field: str, value: str) -> None:
+        match field:
+            case "agent":
+                self._start(value)
+            case "allow" | "disallow":
+                self._ruled_is_over = self._paced_is_over = True
+                if value:
+                    for group in self._ruled:
+                        group.rules.append((field, value))
+            case "delay":
+                # Not of the RFC, so it does not end a run of user agents that share rules.
+                self._paced_is_over = True
+                seconds = _seconds(value)
+                for group in self._paced:
+                    group.delay = max(filter(None, (group.delay, seconds)), default=seconds)
+            case "rate":
+                self._paced_is_over = True
+                for group in self._paced:
+                    group.rates.append(quote(value, safe=_KEPT))
+
+    def of(self, product_token: str) -> _Group:
+        found = _TOKEN.match(product_token)
+        token = found.group().lower() if found else ""
+        return self._by_token.get(token) or self._by_token.get(_ANYBODY) or _Group()
+
+    def _start(self, value: str) -> None:
+        if self._ruled_is_over:
+            self._ruled, self._ruled_is_over = [], False
+        if self._paced_is_over:
+            self._paced, self._paced_is_over = [], False
+        named = _TOKEN.match(value.replace(_ANYBODY, ""))
+        token = _ANYBODY if value.split()[:1] == [_ANYBODY] else named.group().lower() if named else None
+        if token is not None:
+            group = self._by_token.setdefault(token, _Group())
+            self._ruled.append(group)
+            self._paced.append(group)
+
+
+def _decode(body: bytes) -> str:
+    if len(body) >= MAX_BYTES:
+        # Half of a rule is another rule: `disallow: /private` cut short is `disallow: /`.
+        kept = body[:MAX_BYTES]
+        body = kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return body.decode("utf-16", "replace")
+    # A broken byte order mark is one as well.
+    for mark in (b"\xef\xbb\xbf", b"\xef\xbb", b"\xef"):
+        if body.startswith(mark):
+            body = body[len(mark) :]
+            break
+    return body.decode("utf-8", "replace")
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        seconds = float(value)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _sitemap(value: str, robots_url: str) -> str | None:
+    if not value:
+        return None
+    try:
+        url = urljoin(robots_url, value)
+        return url if urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname else None
+    except ValueError:
+        return None

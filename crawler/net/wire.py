@@ -1,0 +1,228 @@
+"""One connection to a checked address, under a deadline.
+
+Owns the socket and the reading from it: every wait is cut by the silence that is allowed and by the end of the whole
+request, so a server that sends a byte a second is dropped in time; response heads are counted. urllib3 and http.client
+do the protocol on top. Never resolves a name: it is given the addresses that the Resolver has checked.
+"""
+
+import http.client
+import io
+import re
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+_LONGEST_LINE = 1 << 16
+_READ_BUFFER = 1 << 15
+_BLANK = (b"\r\n", b"\n", b"")
+_FIELD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:")
+_CONTROL_TO_SPACE = bytes.maketrans(bytes([*range(9), *range(10, 32), 127]), b" " * 32)
+
+
+class DeadlinePassed(TimeoutError):
+    """The request as a whole took too long."""
+
+
+class HeadTooLong(http.client.HTTPException):
+    """The response's head is longer than is accepted."""
+
+
+class Wire:
+    """A connected socket that http.client can use, with the limits of the request that runs on it."""
+
+    def __init__(self, sock: socket.socket, limits: "Limits") -> None:
+        self._sock = sock
+        self.limits = limits
+        self.surplus = False
+        self._is_read = False
+        self._is_closing = False
+
+    def sendall(self, octets: Any) -> None:
+        self._sock.settimeout(self.limits.left())
+        self._sock.sendall(octets)
+
+    def recv_into(self, buffer: Any) -> int:
+        self._sock.settimeout(self.limits.left())
+        return self._sock.recv_into(buffer)
+
+    def makefile(self, _mode: str, *_: Any) -> "Inlet":
+        self._is_read = True
+        return Inlet(self)
+
+    def inlet_closed(self, *, surplus: bool) -> None:
+        self._is_read = False
+        self.surplus = self.surplus or surplus
+        if self._is_closing:
+            self._sock.close()
+
+    def settimeout(self, _seconds: float | None) -> None:
+        """Nothing: the limits of the request hold, not those of a layer above."""
+
+    def close(self) -> None:
+        # As with a real socket, a response that is still being read keeps the connection.
+        self._is_closing = True
+        if not self._is_read:
+            self._sock.close()
+
+    def fileno(self) -> int:
+        return self._sock.fileno()
+
+
+class Limits:
+    """How long one request may take and how long its response's head may be.
+
+    deadline: monotonic instant at which the request must be over. silence: seconds between two bytes of the server.
+    """
+
+    __slots__ = ("connect", "deadline", "head_bytes", "silence")
+
+    def __init__(self, deadline: float, connect: float, silence: float, head_bytes: int) -> None:
+        self.deadline = deadline
+        self.connect = connect
+        self.silence = silence
+        self.head_bytes = head_bytes
+
+    def left(self, longest: float | None = None) -> float:
+        """Seconds that may now be waited. Raises DeadlinePassed."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise DeadlinePassed("the request took too long as a whole")
+        return min(left, longest or self.silence)
+
+
+class _Source(io.RawIOBase):
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.is_sealed = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        return None if self.is_sealed else self.wire.recv_into(buffer)
+
+
+class Inlet(io.BufferedReader):
+    """What http.client reads a response from. Counts the bytes of the head until `head_is_over` is set."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._source = _Source(wire)
+        super().__init__(self._source, _READ_BUFFER)
+        self._head_left = wire.limits.head_bytes
+        self.head_is_over = False
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        if not self.head_is_over:
+            self._head_left -= len(line)
+            if self._head_left < 0:
+                raise HeadTooLong("the response's head is too long")
+        return line
+
+    def close(self) -> None:
+        if not self.closed:
+            self._source.is_sealed = True
+            surplus = bool(self.peek(1))
+            super().close()
+            self._source.wire.inlet_closed(surplus=surplus)
+
+
+class TolerantResponse(http.client.HTTPResponse):
+    """A response read as the wild needs it.
+
+    Interim answers (1xx, RFC 9110 15.2) are skipped; http.client skips 100 only. A header line without a proper name is
+    dropped; http.client would drop all that follow it, the body's length among them.
+    """
+
+    fp: Any
+
+    def begin(self) -> None:
+        inlet = self.fp
+        try:
+            super().begin()
+        finally:
+            self.fp = inlet
+        inlet.head_is_over = True
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            lines = []
+            while (line := self.fp.readline(_LONGEST_LINE)) not in _BLANK:
+                lines.append(line)
+            if not 100 <= status < 200 or status == 101:
+                self.fp = io.BytesIO(_clean(lines))  # for the parser of headers, which comes next
+                return version, status, reason
+
+
+def _clean(lines: list[bytes]) -> bytes:
+    kept: list[bytes] = []
+    for line in lines:
+        text = line.rstrip(b"\r\n").translate(_CONTROL_TO_SPACE)
+        if _FIELD.match(text) or (kept and text[:1] in (b" ", b"\t")):
+            kept.append(text + b"\r\n")
+    return b"".join(kept) + b"\r\n"
+
+
+class PinnedConnection(HTTPConnection):
+    """A connection to one of the checked `addresses`; the Host header stays the name."""
+
+    response_class = TolerantResponse
+    addresses: Sequence[str] = ()
+    limits: Limits
+    address: str | None = None
+
+    def _new_conn(self) -> socket.socket:
+        return _connect(self)
+
+    def connect(self) -> None:
+        super().connect()
+        self.sock = _wrapped(self)
+
+
+class PinnedTLSConnection(HTTPSConnection):
+    """The same over TLS; the server name that is asked for and checked stays the name."""
+
+    response_class = TolerantResponse
+    addresses: Sequence[str] = ()
+    limits: Limits
+    address: str | None = None
+
+    def _new_conn(self) -> socket.socket:
+        return _connect(self)
+
+    def connect(self) -> None:
+        super().connect()
+        self.sock = _wrapped(self)
+
+
+def _connect(connection: PinnedConnection | PinnedTLSConnection) -> socket.socket:
+    failure: OSError | None = None
+    limits = connection.limits
+    give_up = time.monotonic() + limits.connect
+    for address in connection.addresses:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(limits.left(max(give_up - time.monotonic(), 0.001)))
+            sock.connect((address, connection.port))
+        except OSError as error:
+            sock.close()
+            failure = error
+            continue
+        connection.address = address
+        sock.settimeout(limits.left(limits.connect))  # for the TLS handshake, as a whole
+        return sock
+    raise failure or OSError("no address to connect to")
+
+
+def _wrapped(connection: PinnedConnection | PinnedTLSConnection) -> Any:
+    sock = connection.sock
+    if not isinstance(sock, socket.socket | ssl.SSLSocket):
+        raise TypeError(f"{type(sock).__name__} is no socket")
+    return Wire(sock, connection.limits)
