@@ -61,6 +61,10 @@ class LakeSettings(Section):
         "reads less and writes more.",
     )
 
+    checkpoint_min_rows: int = Field(
+        default=5_000, ge=1, description="Rows that a bucket's log must hold before a checkpoint is written at all."
+    )
+
     @field_validator("buckets")
     @classmethod
     def _power_of_two(cls, buckets: int) -> int:

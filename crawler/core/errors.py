@@ -159,6 +159,19 @@ class CheckFailed(RecrawlError):
         )
 
 
+class StaleCheck(RecrawlError):
+    """A newer publication of the cycle knows more than the check. Arguments: cycle, bucket."""
+
+    retryable = True
+
+    def message(self, *details: object) -> str:
+        cycle, bucket = details
+        return (
+            f"cycle {cycle}: another run has published newer rows of bucket {bucket} since this check. "
+            "Run check and publish again"
+        )
+
+
 class CycleIncomplete(RecrawlError):
     """Buckets of a cycle failed; the others are published. Arguments: cycle, buckets, cure."""
 

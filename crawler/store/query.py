@@ -77,17 +77,39 @@ def keep_rows(con: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Se
         con.unregister("arriving_rows")
 
 
-def view_files(con: duckdb.DuckDBPyConnection, view: str, table: str, paths: Sequence[str]) -> None:
-    """Make the temporary view `view` of all rows of the Parquet files `paths` of `table`; typed if there are none."""
-    con.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {files_query(table, paths)}')
+def view_query(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
+    """Make the temporary view `view` of `sql/<name>.sql`, which has no parameters."""
+    con.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {sql_text(name)}')
+
+
+def view_files(
+    con: duckdb.DuckDBPyConnection, view: str, table: str, paths: Sequence[str], *, from_epoch: int = 0
+) -> None:
+    """Make the temporary view `view` of the rows of the Parquet files `paths` of `table`, from `from_epoch` on."""
+    text = files_query(table, paths)
+    if from_epoch:
+        text += f" WHERE epoch >= {int(from_epoch)}"
+    con.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {text}')
 
 
 def files_query(table: str, paths: Sequence[str]) -> str:
     """The query that reads all rows of `paths`, or no row with the columns of `table`."""
     if not paths:
-        return f'FROM main."{table}" WHERE false'
+        columns = ", ".join(f'NULL::{kind} AS "{column}"' for column, kind in columns_of(table))
+        return f"FROM (SELECT {columns} WHERE false)"
     listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
     return f"FROM read_parquet([{listed}], hive_partitioning = false)"
+
+
+@cache
+def columns_of(table: str) -> tuple[tuple[str, str], ...]:
+    """The (name, type) of every column of `table`, in order."""
+    found = catalogue().execute(
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
+        "AND schema_name = 'main' AND table_name = $table ORDER BY column_index",
+        {"table": table},
+    )
+    return tuple((name, kind) for name, kind in found.fetchall())
 
 
 def rows(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

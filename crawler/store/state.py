@@ -62,11 +62,11 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
         ("tail_robots", "robots"),
     ):
         files = lake.current(table, "bucket", bucket, settled)
-        query.view_files(con, view, table, lake.paths(file for file in files if file.epoch >= from_epoch))
-    parameters = {"from_epoch": from_epoch}
-    query.materialise(con, "touched", "state/touched", parameters)
-    query.materialise(con, "folded", "state/fold_touched", parameters)
-    query.run(con, "state/page")
+        paths = lake.paths(file for file in files if file.epoch >= from_epoch)
+        query.view_files(con, view, table, paths, from_epoch=from_epoch)
+    query.materialise(con, "touched", "state/touched")
+    query.materialise(con, "folded", "state/fold_touched")
+    query.view_query(con, "state_page", "state/page")
     return State(lake, con, bucket, settled, from_epoch)
 
 

@@ -1,13 +1,20 @@
 -- Whether scope lets a URL in, and the rule that decides: the first whose pattern matches path and query.
--- Reads: candidate, scope_rule (per host in order, the last unconditional).
+-- Reads: candidate, in_scope_host, scope_rule (per host in order, the last unconditional).
 -- Params: schemes, ports (empty: any), max_hops.
--- Grain: one row per URL of candidate.
+-- Grain: one row per URL of candidate; rejected_by is NULL for a URL in scope.
 WITH split AS (
-    SELECT url_key, host, hops, regexp_extract(url, '^([a-z]+)://[^/?]*?(?::([0-9]+))?(/.*)$', ['scheme', 'port', 'path']) AS part
+    SELECT
+        url_key,
+        host,
+        hops,
+        regexp_extract(url, '^([a-z]+)://[^/?]*?(?::([0-9]+))?(/.*)$', ['scheme', 'port', 'path']) AS part
     FROM candidate
 ),
 ruled AS (
-    SELECT split.url_key, arg_min(scope_rule.allow, scope_rule.ordinal) AS allow, arg_min(scope_rule.rule, scope_rule.ordinal) AS rule
+    SELECT
+        split.url_key,
+        arg_min(scope_rule.allow, scope_rule.ordinal) AS allow,
+        arg_min(scope_rule.rule, scope_rule.ordinal) AS rule
     FROM split
     JOIN scope_rule ON scope_rule.host = split.host
     WHERE scope_rule.pattern IS NULL OR regexp_matches(split.part.path, scope_rule.pattern)
@@ -20,8 +27,9 @@ SELECT
         WHEN len($ports) > 0 AND NOT list_contains(
             $ports, coalesce(try_cast(split.part.port AS INTEGER), CASE split.part.scheme WHEN 'https' THEN 443 ELSE 80 END)
         ) THEN 'scope.ports'
-        WHEN ruled.allow OR (ruled.rule = 'scope.hosts' AND split.hops <= $max_hops AND split.hops > 0) THEN NULL
-        ELSE ruled.rule
+        WHEN in_scope_host.host IS NULL AND NOT split.hops BETWEEN 1 AND $max_hops THEN 'scope.hosts'
+        WHEN NOT ruled.allow THEN ruled.rule
     END AS rejected_by
 FROM split
-JOIN ruled USING (url_key)
+LEFT JOIN in_scope_host ON in_scope_host.host = split.host
+LEFT JOIN ruled ON ruled.url_key = split.url_key

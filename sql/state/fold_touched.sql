@@ -1,6 +1,5 @@
 -- The state of every touched URL: its checkpoint row with the tail of the log folded over it in (epoch, sequence) order.
--- Reads: touched, base_page, tail_url, tail_observation, tail_duplicate.
--- Params: from_epoch, the checkpoint's epoch: rows below it are in the checkpoint.
+-- Reads: touched, base_page, tail_url, tail_observation, tail_duplicate (rows from the checkpoint's epoch on).
 -- Grain: one row per URL, columns of page.
 WITH base AS (
     SELECT * FROM base_page WHERE url_key IN (SELECT url_key FROM touched)
@@ -11,7 +10,6 @@ found AS (
         arg_min(t, log_position(epoch, sequence)) AS first_row,
         bool_or(is_seed) AS is_seed
     FROM tail_url AS t
-    WHERE epoch >= $from_epoch
     GROUP BY url_key
 ),
 placed AS (
@@ -20,7 +18,6 @@ placed AS (
         log_position(epoch, sequence) AS position,
         max(log_position(epoch, sequence)) FILTER (is_success(outcome)) OVER (PARTITION BY url_key) AS success_position
     FROM tail_observation
-    WHERE epoch >= $from_epoch
 ),
 asked AS (
     SELECT
@@ -40,7 +37,6 @@ asked AS (
 marked AS (
     SELECT url_key, arg_max(d, log_position(epoch, sequence)) AS row
     FROM tail_duplicate AS d
-    WHERE epoch >= $from_epoch
     GROUP BY url_key
 )
 SELECT
