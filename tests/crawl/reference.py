@@ -1,11 +1,12 @@
-"""What a correct crawl of a random web fetches, cycle by cycle: a brute-force breadth-first search over page numbers.
+"""What a correct crawl of random webs fetches, cycle by cycle: a brute-force breadth-first search over their pages.
 
 A cycle fetches every URL that became known in the cycle before. Links are followed from first copies only; two pages
 are copies if their bodies are equal, or their texts (long enough) and their sets of links. The first copy is the one
 fetched in the earliest cycle, within a cycle the one with the shortest, then smallest URL. Redirects are always
-followed.
+followed. Walks the pages that the webs say they have; never reads HTML or a URL's text.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tests.crawl.webs import DENIED_BY_SCOPE, Page, Web
@@ -15,51 +16,61 @@ LONG_TEXT = 256
 
 @dataclass
 class Expected:
-    """cycles: per cycle the new pages with their outcomes. contents: the distinct bodies of stored pages."""
+    """cycles: per cycle the outcomes of its new pages, by canonical URL. contents: the distinct bodies of stored pages.
 
-    cycles: list[dict[int, str]] = field(default_factory=list)
+    copies: the URLs whose links are not followed because another page brought them first.
+    """
+
+    cycles: list[dict[str, str]] = field(default_factory=list)
     contents: set[bytes] = field(default_factory=set)
-    followed: set[int] = field(default_factory=set)
+    copies: set[str] = field(default_factory=set)
 
     @property
-    def outcomes(self) -> dict[int, str]:
-        return {number: outcome for cycle in self.cycles for number, outcome in cycle.items()}
-
-    @property
-    def requested(self) -> set[int]:
-        return {number for number, outcome in self.outcomes.items() if outcome != "denied_by_robots"}
+    def outcomes(self) -> dict[str, str]:
+        return {url: outcome for cycle in self.cycles for url, outcome in cycle.items()}
 
 
-def reference_crawl(web: Web) -> Expected:
-    """Every page that a correct crawl of `web` asks for, and when."""
+def reference_crawl(webs: Iterable[Web]) -> Expected:
+    """Every page that a correct crawl of `webs` in one lake asks for, and when."""
     expected = Expected()
-    known = {number for number in web.seed_pages if _in_scope(web.pages[number])}
-    new = sorted(known)
+    known: set[str] = set()
     seen: set[object] = set()
+    new = _unknown([(web, web.pages[number]) for web in webs for number in web.seed_pages], known)
     while new:
-        outcomes = {number: _outcome(web, web.pages[number]) for number in new}
+        outcomes = {url: _outcome(web, page) for url, (web, page) in new.items()}
         expected.cycles.append(outcomes)
-        found: set[int] = set()
-        for page in sorted((web.pages[n] for n in new), key=lambda page: (len(web.url(page)), web.url(page))):
-            outcome = outcomes[page.number]
-            if outcome == "redirected":
-                found |= _targets(page)
-            elif outcome == "ok":
+        found: list[tuple[Web, Page]] = []
+        for url in sorted(new, key=lambda url: (len(url), url)):
+            web, page = new[url]
+            targets = [web.pages[link.target] for link in page.links if _followed(page, link.nofollow, link.target)]
+            if outcomes[url] == "ok":
                 if "noarchive" not in page.directives:
                     expected.contents.add(page.response.body)
-                identities = _identities(page)
-                if not identities & seen:
-                    expected.followed.add(page.number)
-                    if not page.nofollow:
-                        found |= {link.target for link in page.links if not link.nofollow and link.target is not None}
+                identities = _identities(web, page)
+                if identities & seen:
+                    expected.copies.add(url)
+                    targets = []
                 seen |= identities
-        new = sorted(number for number in found - known if _in_scope(web.pages[number]))
-        known |= set(new)
+            elif outcomes[url] != "redirected":
+                targets = []
+            found += [(web, target) for target in targets]
+        new = _unknown(found, known)
     return expected
 
 
-def _in_scope(page: Page) -> bool:
-    return not page.address.path.startswith(DENIED_BY_SCOPE)
+def _unknown(found: list[tuple[Web, Page]], known: set[str]) -> dict[str, tuple[Web, Page]]:
+    """Those of `found` in scope that are not in `known`, by URL; they are known from now on."""
+    new = {}
+    for web, page in found:
+        url = web.url(page)
+        if url not in known and not page.address.path.startswith(DENIED_BY_SCOPE):
+            known.add(url)
+            new[url] = (web, page)
+    return new
+
+
+def _followed(page: Page, nofollow: bool, target: int | None) -> bool:
+    return target is not None and not nofollow and not page.nofollow
 
 
 def _outcome(web: Web, page: Page) -> str:
@@ -69,16 +80,12 @@ def _outcome(web: Web, page: Page) -> str:
     return kinds.get(page.kind, "ok")
 
 
-def _identities(page: Page) -> set[object]:
+def _identities(web: Web, page: Page) -> set[object]:
     """What makes another page a copy of this one."""
     identities: set[object] = {page.response.body}
-    text = " ".join([page.words, *(link.anchor for link in page.links if link.anchor)])
     if len(page.words) >= LONG_TEXT:
+        text = " ".join([page.words, *(link.anchor for link in page.links if link.anchor)])
         outlinks = [link for link in page.links if link.kind != "canonical"]
-        targets = frozenset((link.target, link.text if link.target is None else "") for link in outlinks)
-        identities.add((text, targets))
+        targets = {link.text if link.target is None else (web.number, link.target) for link in outlinks}
+        identities.add((text, frozenset(targets)))
     return identities
-
-
-def _targets(page: Page) -> set[int]:
-    return {link.target for link in page.links if link.target is not None}
