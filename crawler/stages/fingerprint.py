@@ -32,11 +32,11 @@ def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> int:
     low, high = _digest_range(shard, lake.buckets)
     query.materialise(con, "arriving", "fingerprint/arriving", {"low": low, "high": high})
     staged = lake.files.staged(".parquet")
-    reader = query.run(
+    reader = query.arrow(
         con,
         "fingerprint/copy",
         {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1},
-    ).to_arrow_reader()
+    )
     digests = tables.write_result(staged, "copy", reader, write_marks({**marks, **upto}))
     lake.commit(owner, "copy", {"copy": staged})
     return digests

@@ -44,7 +44,7 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
     if rejected:
         staged["rejected"] = _stage(state, "rejected", stamp)
     staged["url"] = lake.files.staged(".parquet")
-    reader = query.run(con, "merge/url", stamp).to_arrow_reader()
+    reader = query.arrow(con, "merge/url", stamp)
     tables.write_result(staged["url"], "url", reader, write_marks({**marks, **seen_by_shards}))
     lake.commit(owner, "url", staged, whole=whole)
     return {"new": new, "rejected": rejected, "checkpoint": _checkpoint_when_due(state)}
@@ -113,7 +113,7 @@ def _has_spare_bodies(lake: Lake, state: State, cycle: Cycle) -> bool:
 
 def _stage(state: State, table: str, stamp: dict[str, Any]) -> Any:
     staged = state.lake.files.staged(".parquet")
-    tables.write_result(staged, table, query.run(state.con, f"merge/{table}", stamp).to_arrow_reader())
+    tables.write_result(staged, table, query.arrow(state.con, f"merge/{table}", stamp))
     return staged
 
 

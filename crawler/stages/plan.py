@@ -52,7 +52,7 @@ def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
     histogram = dict(query.run(con, "plan/histogram").fetchall())
     addresses = {address for _, _, address in pace if address}
     staged = lake.files.staged(".parquet")
-    reader = query.run(con, "plan/ordered").to_arrow_reader()
+    reader = query.arrow(con, "plan/ordered")
     metadata = plan_metadata(settled.last, now, histogram, sorted(addresses))
     tables.write_result(staged, "plan", reader, metadata)
     create_plan(lake, cycle, bucket, staged)

@@ -130,7 +130,7 @@ class FetchLedger:
         staged = self.lake.files.staged(".parquet")
         query.view_files(self._con, "earlier", table, earlier)
         self._con.register("fresh", tables.rows_table(table, fresh))
-        reader = query.run(self._con, f"fetch/fold_{table}").to_arrow_reader()
+        reader = query.arrow(self._con, f"fetch/fold_{table}")
         tables.write_result(staged, table, reader, metadata)
         self._con.unregister("fresh")
         return staged

@@ -83,7 +83,7 @@ def write_checkpoint(state: State) -> int:
         ("page", "page", "state/checkpoint_page"),
     ):
         staged: Path = lake.files.staged(".parquet")
-        reader = query.run(state.con, name).to_arrow_reader()
+        reader = query.arrow(state.con, name)
         rows = tables.write_result(staged, table, reader)
         lake.files.create(staged, checkpoint_name(lake, state.bucket, epoch, part))
     return rows
