@@ -7,15 +7,21 @@ docs/settings.md and docs/cli.md; with --check it writes nothing and fails when 
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any  # the classes of commands and parameters are private to typer
 
-import click
 import typer.main
+from typer.core import TyperOption
 
 from crawler.cli import app
+from crawler.core.clock import SystemClock
+from crawler.core.config import parse_settings
 from crawler.core.outcomes import CONSEQUENCES
 from crawler.core.settings_text import settings_page
 from crawler.store.ask import questions
-from crawler.store.query import catalogue
+from crawler.store.lake import Lake
+from crawler.store.query import catalogue, scripts
+from crawler.store.reader import open_reader
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RULE = "Generated from {} by `make docs`; do not edit."
@@ -67,6 +73,7 @@ def data_dictionary() -> str:
             parts.append(f"### {table}\n\n{comment}\n\n| column | type | NULL | meaning |\n| --- | --- | --- | --- |")
             last = table
         parts[-1] += f"\n| `{column}` | {kind} | {'yes' if nullable else ''} | {_cell(meaning or '')} |"
+    parts += ["## Views", "What SQL sees beside the tables; a column of the same name means the same.", *_views()]
     parts += ["## Outcomes", "The closed list of what an observation can be."]
     parts.append("| outcome | kind | meaning | days until it may be planned again |\n| --- | --- | --- | --- |")
     for outcome, follows in CONSEQUENCES.items():
@@ -87,10 +94,25 @@ def data_dictionary() -> str:
     return "\n\n".join(parts)
 
 
+def _views() -> Iterator[str]:
+    """A passage for each view of sql/views, with its columns as an empty lake shows them."""
+    with TemporaryDirectory() as root:
+        settings = parse_settings({"lake": {"root": root, "buckets": 1}})
+        con = open_reader(Lake.create(settings, SystemClock()))
+        for name, text in scripts("views"):
+            view = name.partition("_")[2]
+            header = [line.removeprefix("-- ") for line in text.splitlines() if line.startswith("-- ")]
+            grain = next(line.removeprefix("Grain: ") for line in header if line.startswith("Grain: "))
+            found = con.execute(f'DESCRIBE "{view}"').fetchall()
+            columns = ", ".join(f"`{column}`" for column, *_ in found)
+            yield f"### {view} (view)\n\n{header[0]} {grain[0].upper()}{grain[1:]}"
+            if view != "page":
+                yield columns
+
+
 def command_page() -> str:
     """Every command with its arguments and options."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)  # noqa: S101  an app of several commands is a group
+    group = typer.main.get_group(app)
     parts = [
         "# The command line",
         _RULE.format("`crawler/cli`"),
@@ -108,25 +130,21 @@ def command_page() -> str:
     return "\n\n".join(parts)
 
 
-def _parameters(command: click.Command) -> Iterator[str]:
+def _parameters(command: Any) -> Iterator[str]:
     for parameter in command.params:
-        meaning = getattr(parameter, "help", None) or ""
+        meaning = parameter.help or ""
         if isinstance(parameter.envvar, str):
             meaning += f" Environment: `{parameter.envvar}`."
-        yield f"| {_name(parameter)} | {_cell(meaning)} |"
+        names = parameter.opts if isinstance(parameter, TyperOption) else [parameter.name.upper()]
+        yield f"| {', '.join(f'`{name}`' for name in names)} | {_cell(meaning)} |"
 
 
-def _name(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        return ", ".join(f"`{option}`" for option in parameter.opts)
-    return f"`{(parameter.name or '').upper()}`"
-
-
-def _usage(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        value = "" if parameter.is_flag else f" {(parameter.name or '').upper()}"
-        return f"[{parameter.opts[0]}{value}]"
-    shown = (parameter.name or "").upper() + (" ..." if parameter.nargs == -1 else "")
+def _usage(parameter: Any) -> str:
+    if isinstance(parameter, TyperOption):
+        return (
+            f"[{parameter.opts[0]}]" if parameter.is_flag else f"[{parameter.opts[0]} {(parameter.name or '').upper()}]"
+        )
+    shown = parameter.name.upper() + (" ..." if parameter.nargs == -1 else "")
     return shown if parameter.required else f"[{shown}]"
 
 

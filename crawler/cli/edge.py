@@ -36,7 +36,7 @@ def read_settings(path: Path | None) -> Settings:
 def open_lake(path: Path | None) -> Lake:
     """The lake of the settings file at `path`. Raises BadSettings, NoLake, OtherLake, SchemaMismatch."""
     settings = read_settings(path)
-    return Lake.open(settings, open_clock(settings.clock.simulated or None))
+    return Lake.open(settings, open_clock(settings.clock.simulated))
 
 
 def open_lake_to_read(path: Path | None) -> Lake:

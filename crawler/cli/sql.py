@@ -8,6 +8,7 @@ import typer
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.show import facts, say, show, warn
 from crawler.core.errors import BadQuery
+from crawler.core.urls import Reject, canonicalize
 from crawler.store.ask import Connection, ask, ask_named, questions
 from crawler.store.reader import open_reader
 
@@ -49,8 +50,16 @@ def _parse(parameters: list[str]) -> dict[str, str]:
         key, equals, value = text.partition("=")
         if not equals:
             raise BadQuery(f"parameter {text!r} has no =", "Write KEY=VALUE")
-        found[key] = value
+        found[key] = _canonical(value) if key == "url" else value
     return found
+
+
+def _canonical(text: str) -> str:
+    """The spelling that the lake knows a URL by, so that one may paste any other."""
+    url = canonicalize(text)
+    if isinstance(url, Reject):
+        raise BadQuery(f"url={text} is no URL to crawl ({url.reason})", "Write an absolute http or https URL")
+    return url.url
 
 
 def _list_questions() -> None:

@@ -29,7 +29,7 @@ def init(settings: SettingsOption = None) -> None:
     for file, text in ((path, settings_file()), (path.with_name(SEEDS_FILE), _SEEDS_TEXT)):
         say(f"{file}: {'written' if _write_new(file, text) else 'is there already, left as it is'}")
     read = read_settings(path)
-    lake = Lake.create(read, open_clock(read.clock.simulated or None))
+    lake = Lake.create(read, open_clock(read.clock.simulated))
     say(f"{lake.files.root}: lake of {lake.buckets} buckets")
     say(f"Next: fill in crawl.user_agent in {path} and {path.with_name(SEEDS_FILE)}, then recrawl seed, recrawl run")
 

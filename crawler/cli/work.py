@@ -1,11 +1,14 @@
 """`recrawl run`, `status` and `report`: cycles, and what they came to."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake, open_lake_to_read
-from crawler.cli.show import as_dicts, facts, say, show, write_json
+from crawler.cli.show import as_dicts, facts, say, show, stage_progress, warn, write_json
+from crawler.core.errors import RecrawlError
 from crawler.cycle_run import run_cycle
 from crawler.store.ask import ask_named, questions
 from crawler.store.reader import open_reader
@@ -16,14 +19,28 @@ _REPORT = ("cycles", "coverage", "freshness", "outcomes", "late", "politeness", 
 
 def run(
     cycle: Annotated[str, typer.Option("--cycle", help="UTC day to fetch, YYYY-MM-DD.", show_default="today")] = "",
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Buckets at work at the same time.", min=1, show_default="all")
+    ] = None,
     settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run all stages of one cycle without Airflow. Run again, it goes on from what is there."""
     lake = open_lake(settings)
     lake.settings.require_contact()
-    counts = run_cycle(lake.settings, cycle or f"{lake.clock.now():%Y-%m-%d}")
-    write_json(counts) if as_json else facts(counts.items())
+    wanted = lake.cycle(cycle or f"{lake.clock.now():%Y-%m-%d}")
+    totals: dict[str, Counter[str]] = {}
+    try:
+        with stage_progress(lake.buckets) as advance:
+            for stage, part, result in run_cycle(lake.settings, wanted, processes=processes):
+                advance(stage, mapped=part is not None)
+                if isinstance(result, RecrawlError):
+                    warn(f"{stage} of part {part} failed: {result}")
+                else:
+                    totals.setdefault(stage, Counter()).update(_counts(result))
+    finally:  # what was done before a failure is told as well
+        shown = {stage: dict(counts) for stage, counts in totals.items()}
+        write_json({"cycle": str(wanted), **shown}) if as_json else facts(shown.items())
 
 
 def status(settings: SettingsOption = None, as_json: JsonOption = False) -> None:
@@ -53,3 +70,12 @@ def report(settings: SettingsOption = None, as_json: JsonOption = False) -> None
     for name in _REPORT:
         show(ask_named(con, name, {}), title=known[name].sentence)
     say("Each table is also `recrawl sql NAME`: " + " ".join(_REPORT))
+
+
+def _counts(result: Mapping[str, object]) -> dict[str, int]:
+    """What of a stage's result adds up over its parts."""
+    return {
+        name: value
+        for name, value in result.items()
+        if isinstance(value, int) and name not in ("bucket", "shard", "number")
+    }
