@@ -76,8 +76,8 @@ def make_pages(seed: int, host: Host, start: datetime) -> Iterator[Page]:
     for number in range(host.size - 1 - sections):
         article = _article(seed, host, number, section_paths[number % sections], start)
         yield article
-        if host.role == Role.ORDINARY and number in (2, 5, 8) and host.temper == 1.0:
-            yield replace(article, kind=Kind.PRINT, path=f"/print{article.path}", born=None, ends=None)
+        if host.role == Role.ORDINARY and host.temper == 1.0 and number in (2, 5, 8) and article.is_lasting:
+            yield replace(article, kind=Kind.PRINT, path=f"/print{article.path}")
     if host.has_rules:
         yield _page(seed, host, Kind.PRIVATE, "/private/ledger-1")
         yield _page(seed, host, Kind.PRIVATE, "/private/ledger-2")
