@@ -26,12 +26,14 @@ _SEEDS_TEXT = """\
 def init(settings: SettingsOption = None) -> None:
     """Write recrawl.toml and seeds.txt, and create the lake. Leaves alone what is there."""
     path = settings or SETTINGS_FILE
-    for file, text in ((path, settings_file()), (path.with_name(SEEDS_FILE), _SEEDS_TEXT)):
-        say(f"{file}: {'written' if _write_new(file, text) else 'is there already, left as it is'}")
+    seeds = path.with_name(SEEDS_FILE)
+    written = {file: _write_new(file, text) for file, text in ((path, settings_file()), (seeds, _SEEDS_TEXT))}
     read = read_settings(path)
     lake = Lake.create(read, open_clock(read.clock.simulated))
+    for file, is_new in written.items():
+        say(f"{file}: {'written' if is_new else 'is there already, left as it is'}")
     say(f"{lake.files.root}: lake of {lake.buckets} buckets")
-    say(f"Next: fill in crawl.user_agent in {path} and {path.with_name(SEEDS_FILE)}, then recrawl seed, recrawl run")
+    say(f"Next: fill in crawl.user_agent in {path} and {seeds}, then recrawl seed, recrawl run")
 
 
 def seed(

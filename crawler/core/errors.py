@@ -112,7 +112,7 @@ class BadQuery(UsageError):
 
     def message(self, *details: object) -> str:
         problem, cure = details
-        return f"query: {problem}. {cure}".rstrip(" .")
+        return f"query: {problem}." + (f" {cure}" if cure else "")
 
 
 class BucketTaken(RecrawlError):

@@ -49,7 +49,7 @@ def ask_named(con: Connection, name: str, parameters: Mapping[str, str]) -> Answ
     known = questions()
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        cure = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(known)}"
+        cure = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(known)}."
         raise BadQuery(f"there is no question {name!r}", f"{cure} Free SQL goes after -c")
     wanted = known[name].parameters
     if set(wanted) != set(parameters):

@@ -1,0 +1,257 @@
+"""The command line: exit codes, one-line errors, and output that no crawled string can abuse."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from crawler import __version__
+from crawler.cli import main
+from crawler.cli.show import cell, printable, show
+from crawler.core.config import load_settings
+from crawler.store.ask import Answer, questions
+
+CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
+
+
+@dataclass
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+Recrawl = Callable[..., Ended]
+
+
+@pytest.fixture
+def recrawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Recrawl:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECRAWL_SETTINGS", raising=False)
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["recrawl", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def lake(recrawl: Recrawl, tmp_path: Path) -> Path:
+    """The folder of a fresh lake whose settings name a contact."""
+    assert recrawl("init").code == 0
+    write_settings(tmp_path, f"[crawl]\n{CONTACT}")
+    return tmp_path
+
+
+def write_settings(folder: Path, text: str) -> None:
+    (folder / "recrawl.toml").write_text(text + "\n")
+
+
+def is_refused(ended: Ended, *said: str) -> None:
+    """A mistake of the operator: exit code 2, nothing on standard output, one line that says what and how."""
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("recrawl: ")
+    assert ended.err.count("\n") == 1, ended.err
+    for words in said:
+        assert words in ended.err
+
+
+def test_init_writes_settings_seeds_and_a_lake_and_touches_nothing_that_is_there(recrawl, tmp_path) -> None:
+    first = recrawl("init")
+    assert first.code == 0
+    assert (tmp_path / "lake/meta/0001.json").exists()
+    assert load_settings(tmp_path / "recrawl.toml", {}).lake.buckets == 8
+    write_settings(tmp_path, "[lake]\nbuckets = 8")
+    again = recrawl("init")
+    assert again.code == 0
+    assert "is there already" in again.out
+    assert (tmp_path / "recrawl.toml").read_text() == "[lake]\nbuckets = 8\n"
+
+
+def test_a_wrong_setting_ends_with_exit_code_2_and_the_nearest_key(recrawl, lake) -> None:
+    write_settings(lake, "[politeness]\ndelay_second = 1")
+    for command in (["seed"], ["run"], ["status"], ["report"], ["sql", "-c", "select 1"], ["migrate"], ["init"]):
+        is_refused(recrawl(*command), "Did you mean politeness.delay_seconds?")
+
+
+def test_without_settings_a_command_says_how_to_begin(recrawl) -> None:
+    is_refused(recrawl("run"), "recrawl.toml: there is no such file", "Run `recrawl init`")
+
+
+def test_without_a_lake_a_command_says_how_to_begin(recrawl, tmp_path) -> None:
+    write_settings(tmp_path, f"[crawl]\n{CONTACT}")
+    for command in (["seed", "https://example.org/"], ["run"], ["status"], ["sql", "cycles"], ["migrate"]):
+        is_refused(recrawl(*command), "no lake at", "Run `recrawl init`")
+
+
+def test_settings_come_from_the_option_else_from_the_environment(recrawl, lake, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("RECRAWL_SETTINGS", str(tmp_path / "absent.toml"))
+    is_refused(recrawl("status"), "absent.toml")
+    assert recrawl("status", "--settings", str(lake / "recrawl.toml")).code == 0
+
+
+def test_a_lake_of_another_schema_version_is_refused_with_the_cure(recrawl, lake) -> None:
+    fixed = json.loads((lake / "lake/meta/0001.json").read_text())
+    for version, cure in ((99, "Install a newer Recrawl"), (0, "Run `recrawl migrate`")):
+        (lake / "lake/meta/0002.json").write_text(json.dumps({**fixed, "schema_version": version}))
+        is_refused(recrawl("status"), f"has schema version {version}", cure)
+
+
+def test_a_lake_of_other_buckets_is_refused_with_the_cure(recrawl, lake) -> None:
+    write_settings(lake, f"[crawl]\n{CONTACT}\n[lake]\nbuckets = 4")
+    is_refused(recrawl("status"), "Set lake.buckets to 8")
+
+
+def test_migrate_of_a_current_lake_changes_nothing(recrawl, lake) -> None:
+    ended = recrawl("migrate")
+    assert ended.code == 0
+    assert "is at version 1 already" in ended.out
+
+
+def test_no_request_goes_out_without_a_contact(recrawl, lake) -> None:
+    write_settings(lake, '[crawl]\nuser_agent = "mybot/1.0"')
+    is_refused(recrawl("run"), "names no contact", "user_agent = ")
+
+
+@pytest.mark.parametrize("cycle", ["yesterday", "2026-13-01", "26-01-01", "1999-01-01", "2999-01-01"])
+def test_a_cycle_that_cannot_be_run_is_refused(recrawl, lake, cycle: str) -> None:
+    is_refused(recrawl("run", "--cycle", cycle), f"cycle '{cycle}'", "Expected a UTC day")
+
+
+@pytest.mark.parametrize("content", ["", "# only comments\n\n", "not a url\nmailto:bot@example.org\n"])
+def test_seeds_that_hold_no_url_are_refused(recrawl, lake, content: str) -> None:
+    (lake / "seeds.txt").write_text(content)
+    is_refused(recrawl("seed"), "seeds", "Expected one absolute http or https URL a line", "nothing was added")
+
+
+def test_a_source_of_seeds_that_is_neither_file_nor_url_is_refused(recrawl, lake) -> None:
+    is_refused(recrawl("seed", "example.org"), "example.org: is neither a file nor a URL")
+    (lake / "binary").write_bytes(b"\xff\xfe\x00")
+    is_refused(recrawl("seed", "binary"), "cannot be read")
+
+
+def test_seeds_come_from_files_arguments_and_standard_input(recrawl, lake, monkeypatch) -> None:
+    (lake / "seeds.txt").write_text("https://one.example/\n# two\n")
+    assert json.loads(recrawl("seed", "--json").out) == {"added": 1, "rejected": {}}
+    monkeypatch.setattr(sys, "stdin", io.StringIO("https://two.example/\nhttps://three.example/\n"))
+    assert json.loads(recrawl("seed", "-", "https://four.example/", "--json").out)["added"] == 3
+
+
+def test_every_named_question_can_be_asked_of_an_empty_lake(recrawl, lake) -> None:
+    for name, question in questions().items():
+        needs = [f"{parameter}=https://example.org/" for parameter in question.parameters]
+        ended = recrawl("sql", name, *needs)
+        assert (ended.code, ended.err) == (0, "")
+    assert recrawl("report").code == 0
+    assert set(json.loads(recrawl("report", "--json").out)) <= set(questions())
+
+
+def test_one_value_is_written_bare_and_rows_as_lines_or_json(recrawl, lake) -> None:
+    assert recrawl("sql", "-c", "select count(*) from politeness_audit").out == "0\n"
+    query = "select 1 as a, 'x' as b, null as c union all select 2, 'y', true order by a"
+    assert recrawl("sql", "-c", query).out == "a\tb\tc\n1\tx\t\n2\ty\tyes\n"
+    assert json.loads(recrawl("sql", "--json", "-c", query).out)[1] == {"a": 2, "b": "y", "c": True}
+
+
+def test_every_type_of_the_lake_becomes_json(recrawl, lake) -> None:
+    query = (
+        "select date '2026-11-25' as day, timestamptz '2026-11-25 12:00:00+00' as at, 'ab'::blob as body, "
+        "12.5::decimal(5,2) as price, 'nan'::double as nan, [1, 2] as list, {'k': date '2026-11-25'} as struct, "
+        "18446744073709551615::ubigint as key, interval 1 day as span"
+    )
+    assert json.loads(recrawl("sql", "--json", "-c", query).out) == [
+        {
+            "day": "2026-11-25",
+            "at": "2026-11-25T12:00:00+00:00",
+            "body": "6162",
+            "price": 12.5,
+            "nan": None,
+            "list": [1, 2],
+            "struct": {"k": "2026-11-25"},
+            "key": 18446744073709551615,
+            "span": "1 day, 0:00:00",
+        }
+    ]
+
+
+def test_a_long_result_is_complete_when_no_terminal_reads_it(recrawl, lake) -> None:
+    assert recrawl("sql", "-c", "select * from range(5000)").out.count("\n") == 5001
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("select * from observatoin", "observatoin does not exist"),
+        ("selec 1", "syntax error"),
+        ("select 'x'::int", "Could not convert"),
+        ("-- nothing", "there is no statement"),
+        ("select $x", "x"),
+    ],
+)
+def test_a_wrong_query_is_one_line(recrawl, lake, query: str, said: str) -> None:
+    is_refused(recrawl("sql", "-c", query), said)
+
+
+def test_a_wrong_question_names_the_nearest_and_its_parameters(recrawl, lake) -> None:
+    is_refused(recrawl("sql", "coverge"), "Did you mean 'coverage'?")
+    is_refused(recrawl("sql", "why"), "The question why needs url=...")
+    is_refused(recrawl("sql", "why", "https://example.org/"), "has no =")
+    is_refused(recrawl("sql", "why", "url=mailto:x"), "is no URL to crawl")
+    is_refused(recrawl("sql", "cycles", "-c", "select 1"), "Give one of them")
+
+
+def test_the_query_may_come_from_standard_input(recrawl, lake, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("select 40 + 2;\n"))
+    assert recrawl("sql").out == "42\n"
+
+
+def test_the_prompt_goes_on_after_a_mistake(recrawl, lake, monkeypatch) -> None:
+    lines = iter(["select", "  40 + 2;", "", "selec;", ".tables", "cycles", "why", ".help", ".questions", ".quit"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _prompt: next(lines))
+    ended = recrawl("sql")
+    assert ended.code == 0
+    assert "42\n" in ended.out
+    assert "politeness_audit" in ended.out
+    assert "syntax error" in ended.err
+    assert "The question why needs url=..." in ended.err
+
+
+def test_version_and_help_need_no_settings(recrawl) -> None:
+    assert recrawl("--version").out == f"recrawl {__version__}\n"
+    assert "demo" in recrawl("--help").out
+    assert recrawl("no-such-command").code == 2
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[31m[bold]red[/bold]\r\nnext\u202etxt.exe\ud800"
+
+
+@pytest.mark.parametrize("title", ["", f"A title {HOSTILE}"])
+def test_no_crawled_character_commands_the_terminal(capsys, title: str) -> None:
+    show(Answer((f"column {HOSTILE}", "b"), iter([(HOSTILE, {"k": HOSTILE}), ([HOSTILE], None)])), title=title)
+    out = capsys.readouterr().out
+    assert not {character for character in out if not character.isprintable()} - {"\n", "\t"}
+    assert "[bold]" in out.replace("\n", "")
+
+
+def test_an_error_that_quotes_a_crawled_string_is_one_printable_line(recrawl, lake) -> None:
+    ended = recrawl("sql", f"why\x1b[31m{chr(7)}\n")
+    is_refused(ended, "\\x1b[31m\\x07\\n")
+
+
+def test_printable_keeps_every_letter_and_shows_what_was_hidden() -> None:
+    assert printable("naïve 日本語 🙂 [x]") == "naïve 日本語 🙂 [x]"
+    assert printable("a\tb\x7f\u200b\U000e0001") == "a\\x09b\\x7f\\u200b\\U000e0001"
+    assert cell(0.1 + 0.2) == "0.3"
