@@ -8,7 +8,6 @@ INSTALLED := $(VENV)/.installed
 # A short run of the demo for CI: `make demo DEMO=--short`.
 DEMO ?=
 TESTS ?=
-COMPOSE := docker compose
 
 # Airflow imports thousands of modules: without their compiled form each of its processes starts five times slower.
 unexport PYTHONDONTWRITEBYTECODE
@@ -36,11 +35,11 @@ format: $(INSTALLED) ## write the house format into every Python file
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-up: ## start Recrawl on this machine with Docker: Airflow, its database and the lake
-	$(COMPOSE) up --build --detach --wait
+up: $(INSTALLED) ## start Airflow on this machine for the crawl of recrawl.toml (needs recrawl init before)
+	@$(BIN)/python -m tools.local_airflow up
 
-down: ## stop what `make up` started; the lake stays
-	$(COMPOSE) down
+down: $(INSTALLED) ## stop what `make up` started; the lake stays
+	@$(BIN)/python -m tools.local_airflow down
 
 docs: $(INSTALLED) ## write the generated pages of docs/ anew
 	@$(BIN)/python -m tools.docs
