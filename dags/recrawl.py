@@ -53,7 +53,7 @@ def recrawl() -> None:
     def announce(cycle: str) -> None:
         get_current_context()["outlet_events"][CYCLE].add_partitions(cycle)
 
-    @task(**FOLD, **WHATEVER_FAILED)
+    @task(**FOLD, **WHATEVER_FAILED, retries=0)
     def report(cycle: str | None) -> None:
         log_report(cycle)
 

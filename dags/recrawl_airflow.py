@@ -52,7 +52,9 @@ def cycle_of_run(params: Mapping[str, Any], logical_date: datetime | None) -> st
         raise AirflowFailException('the run has no date: give it a logical date or {"cycle": "YYYY-MM-DD"}')
     text = params.get("cycle") or f"{logical_date:%Y-%m-%d}"
     with errors_for_airflow():
-        return str(open_lake().cycle(str(text)))
+        lake = open_lake()
+        lake.settings.require_contact()
+        return str(lake.cycle(str(text)))
 
 
 def number_of_buckets() -> int:
@@ -63,17 +65,17 @@ def number_of_buckets() -> int:
 
 def log_report(cycle: str | None) -> None:
     """Write how the cycle stands into the task's log."""
-    from crawler.store.ask import ask_named
+    from crawler.store import query
     from crawler.store.reader import open_reader
 
     if cycle is None:
         return
     with errors_for_airflow():
-        answer = ask_named(open_reader(open_lake()), "cycles", {})
-    for row in answer.rows:
-        counts = dict(zip(answer.columns, row, strict=True))
-        if str(counts["cycle"]) == cycle:
-            log.info("cycle %s", ", ".join(f"{name} {value}" for name, value in counts.items()))
+        published = query.rows(query.run(open_reader(open_lake()), "report/cycle", {"cycle": cycle}))
+    for counts in published:
+        log.info("%s", ", ".join(f"{name} {value}" for name, value in counts.items()))
+    if not published:
+        log.warning("cycle %s is not published", cycle)
 
 
 def require_complete(cycle: str | None, check: Mapping[str, Any] | None) -> None:

@@ -1,0 +1,21 @@
+"""What the tests of the DAGs share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+STAGES = ("plan", "admit", "fetch", "fingerprint", "merge", "check", "publish")
+BUCKETS = 4
+USER_AGENT = "testbot/1.0 (+https://example.org/bot)"
+
+
+class Calls(list[tuple[object, ...]]):
+    """The calls of stages, as (stage, cycle, bucket ...); `fails` is asked before each and may raise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: Callable[..., None] = lambda *call: None
+        self.incomplete: list[int] = []
+
+    def of(self, stage: str) -> list[tuple[object, ...]]:
+        return sorted(call[1:] for call in self if call[0] == stage)
