@@ -24,12 +24,10 @@ test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
 check: $(INSTALLED) ## format, lint, types, import rules, SQL style, generated docs up to date
-	$(BIN)/ruff format --check --quiet .
-	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m tools.sql_style
-	$(BIN)/python -m tools.docs --check
+	@failed=; for step in 'ruff format --check --quiet .' 'ruff check --quiet .' mypy 'lint-imports --no-logo' \
+	    'python -m tools.sql_style' 'python -m tools.docs --check'; do \
+	    echo "-- $$step"; $(BIN)/$$step || failed="$$failed [$$step]"; \
+	done; test -z "$$failed" || { echo "make check: failed:$$failed" >&2; exit 1; }
 
 format: $(INSTALLED) ## write the house format into every Python file
 	@$(BIN)/ruff format .
