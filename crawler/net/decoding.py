@@ -7,17 +7,15 @@ stops all of them. Pure: no I/O of its own.
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 
-try:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-except ImportError:  # without the package zstd is neither offered nor understood
-    zstd = None
+zstd: Any = None
+with suppress(ImportError):  # without it zstd is neither offered nor understood
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 _PIECE = 1 << 16
 _LONGEST_CHAIN = 5

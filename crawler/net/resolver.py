@@ -62,7 +62,8 @@ class Resolver:
     def resolve(self, host: str, port: int, timeout: float | None = None) -> tuple[str, ...]:
         """The addresses of `host` that may be asked, in the order to try them.
 
-        host: a name in lower case, or an address (IPv6 in brackets). timeout: seconds. Raises DnsFailed, BlockedAddress.
+        host: a name in lower case, or an address (IPv6 in brackets). timeout: seconds. Raises DnsFailed and
+        BlockedAddress.
         """
         now = self._monotonic()
         with self._lock:

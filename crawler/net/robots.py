@@ -16,7 +16,6 @@ from crawler.net.client import Reply
 
 MAX_BYTES = 500 * 1024
 MAX_HOPS = 5
-# Served without harm when nothing is known of a site's wishes.
 RULES, ALLOW, DISALLOW, REDIRECT = "rules", "allow", "disallow", "redirect"
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -70,10 +69,8 @@ def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
         text = line.partition("#")[0].strip(" \t\x00\x0b\x0c")
         found = _LINE.match(text)
         separator = _SEPARATOR.match(text, found.end()) if found else None
-        if not found or not separator:
-            # An unknown line ends nothing (RFC 9309 2.2.4); a bare name is a rule without a value.
-            if not found or found.end() < len(text):
-                continue
+        if not found or (not separator and found.end() < len(text)):
+            continue  # an unknown line, which ends nothing (RFC 9309 2.2.4)
         value = text[separator.end() :].strip() if separator else ""
         if found.lastgroup == "sitemap":
             if url := _sitemap(value, robots_url):

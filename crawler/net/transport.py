@@ -85,7 +85,8 @@ class PinnedAdapter(BaseAdapter):
             connection.connect()
         else:
             request.connection = connection
-            connection.sock.limits = request.limits
+            if isinstance(connection.sock, Wire):
+                connection.sock.limits = request.limits
         request.on_send()
         connection.request("GET", request.target, headers=request.headers, preload_content=False, decode_content=False)
         raw = connection.getresponse()

@@ -1,0 +1,125 @@
+"""Fetch one bucket: the only stage with the network.
+
+Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, through
+`store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
+contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
+
+`hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `rows.py` writes it down.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from crawler.core.clock import Clock
+from crawler.core.config import Settings
+from crawler.core.cycle import Cycle
+from crawler.core.model import Target
+from crawler.net.client import Client
+from crawler.net.politeness import HostPace
+from crawler.net.resolver import Resolver
+from crawler.net.steady import SteadyClock
+from crawler.stages.fetch.engine import Engine, Ledger, Task, floor_of
+from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.turns import Turns
+from crawler.store.lake import Lake
+from crawler.store.ledger import FetchLedger
+
+Progress = Callable[[int, int], None]
+
+
+def run(
+    lake: Lake,
+    cycle: Cycle,
+    bucket: int,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> dict[str, int]:
+    """Fetch what the cycle's plan of `bucket` still has open.
+
+    progress: told planned URLs observed and all of them, about once a second. stop: asked each second whether to end
+    early; what is left then stays open. Returns counts: planned, observed, open, requests, wire_bytes, stopped and one
+    for each outcome. Raises NoContact, NotPlanned, BucketTaken, LeaseLost.
+    """
+    lake.settings.require_contact()
+    with lake.own("bucket", bucket, cycle) as owner:
+        return fetch(
+            FetchLedger(lake, owner),
+            lake.settings,
+            lake.clock,
+            cycle,
+            bucket,
+            lake.buckets,
+            progress=progress,
+            stop=stop,
+        )
+
+
+def fetch(
+    ledger: Ledger,
+    settings: Settings,
+    clock: Clock,
+    cycle: Cycle,
+    bucket: int,
+    buckets: int,
+    *,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> dict[str, int]:
+    """`run` on an open ledger."""
+    targets = ledger.todo()
+    steady = SteadyClock(clock)
+    left = (ledger.deadline - steady.now()).total_seconds()
+    counts: Counter[str] = Counter()
+    is_stopped = False
+    if not targets or left <= 0:
+        ledger.finish({}, complete=True)
+    else:
+        resolver = Resolver(settings.fetch.resolve, settings.fetch.allow_private)
+        client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady)
+        task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
+        planned = len(targets)
+        engine = Engine(ledger, task, progress=progress and (lambda done: progress(done, planned)), stop=stop)
+        turns = Turns(task, engine, needs_address=settings.politeness.address_delay_seconds > 0)
+        try:
+            engine.run(_hosts(ledger, task, targets), turns.take)
+        finally:
+            client.close()
+        counts, is_stopped = engine.counts, engine.is_stopped
+    if progress is not None:
+        progress(counts["observed"], len(targets))
+    open_urls = len(targets) - counts["observed"]
+    return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
+
+
+def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
+    states, copies = ledger.hosts(), ledger.robots()
+    settings, clock = task.settings, task.clock
+    now, monotonic = clock.now(), clock.monotonic()
+    by_host: dict[str, list[Target]] = {}
+    for target in targets:
+        by_host.setdefault(target.host, []).append(target)
+    hosts = []
+    for name, planned in by_host.items():
+        state = states.get(name)
+        pace = HostPace.resume(
+            settings.politeness,
+            floor_of(settings, name),
+            state,
+            now=now,
+            monotonic=monotonic,
+            is_last_unknown=ledger.taken_over,
+        )
+        own = settings.host.get(name)
+        most = settings.plan.max_urls_per_host if own is None or own.max_urls is None else own.max_urls
+        host = Host(
+            name,
+            pace,
+            address=state.address if state else None,
+            most_pages=most,
+            window_seconds=settings.fetch.window_hours * 3600,
+        )
+        host.plan(planned)
+        for url in {origin_of(target.url) for target in planned} & copies.keys():
+            host.origins[url].load(copies[url], settings.crawl.product_token, now)
+        hosts.append(host)
+    return hosts

@@ -1,0 +1,355 @@
+"""The threads of one fetch task, and whose turn it is.
+
+Owns the lock, the gates, the segment in the making and its writing. A thread takes the host whose turn it is, sends at
+most one request there (`turns.py`) and puts it back; the supervising thread writes segments and ends the task at the
+deadline, at a stop, or when nothing is left. Reads and writes the lake through its ledger only.
+"""
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from crawler.core.clock import Clock
+from crawler.core.config import Settings
+from crawler.core.cycle import Cycle
+from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.net.client import Client, Reply
+from crawler.net.politeness import Gates, HostPace
+from crawler.net.resolver import Resolver
+from crawler.stages.fetch.hosts import Errand, Host, State
+from crawler.stages.fetch.segment import Segment
+
+_SUPERVISE_SECONDS = 1.0
+_PARKED_SECONDS = 0.5  # a parked host is owed more than this, so it loses nothing while others join it
+
+
+class Ledger(Protocol):
+    """What a fetch task needs of `store.ledger.FetchLedger`."""
+
+    taken_over: bool
+    shared_addresses: dict[str, int]
+
+    @property
+    def deadline(self) -> datetime: ...
+    def todo(self) -> list[Target]: ...
+    def hosts(self) -> dict[str, HostState]: ...
+    def robots(self) -> dict[str, RobotsCopy]: ...
+    def append(self, rows: Mapping[str, Sequence[Row]]) -> None: ...
+    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What stays the same during one fetch task. deadline: monotonic instant after which nothing is sent."""
+
+    settings: Settings
+    clock: Clock
+    cycle: Cycle
+    buckets: int
+    bucket: int
+    client: Client
+    resolver: Resolver
+    deadline: float
+
+
+class Engine:
+    """Runs turns until nothing is left.
+
+    take_turn: what a thread does with the host that it holds. progress: told the planned URLs observed so far.
+    stop: asked each second whether to end early.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        task: Task,
+        *,
+        progress: Callable[[int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self.lock = threading.RLock()
+        self.counts: Counter[str] = Counter()
+        self.is_stopped = False
+        self._ledger = ledger
+        self._task = task
+        self._progress = progress
+        self._stop = stop
+        self._turn = threading.Condition(self.lock)
+        self._room = threading.Condition(self.lock)
+        self._news = threading.Condition(self.lock)
+        self._leader: int | None = None
+        self._is_closed = False
+        self._is_broken = False
+        self._failure: BaseException | None = None
+        self._busy = 0  # hosts that are not idle
+        self._hosts: dict[str, Host] = {}
+        self._parked: list[Host] = []
+        self._parked_since = math.inf
+        self._segment = Segment()
+        self._dirty: dict[str, Host] = {}
+        self._captured: set[bytes] = set()
+        politeness = task.settings.politeness
+        now = task.clock.monotonic()
+        self._gates: Gates[Host] = Gates(
+            politeness.address_delay_seconds,
+            ledger.shared_addresses,
+            politeness.address_exempt,
+            opens=now + politeness.address_delay_seconds if ledger.taken_over else -math.inf,
+        )
+
+    # The supervising thread
+
+    def run(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
+        """Fetch what `hosts` have to do, and write everything down.
+
+        What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
+        before it is written first.
+        """
+        self._hosts = {host.name: host for host in hosts}
+        try:
+            self._run_threads(hosts, take_turn)
+            if self._failure is not None:
+                raise self._failure
+        except BaseException:
+            if not self._is_broken:
+                self._ledger.append(self._take_segment()[0])
+            raise
+        self._ledger.finish(self._take_segment()[0], complete=not self.is_stopped)
+
+    def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
+        with self.lock:
+            for host in hosts:
+                self.schedule(host)
+            if not self._busy:
+                return
+        count = min(self._task.settings.fetch.threads, len(hosts))
+        with ThreadPoolExecutor(count, "fetch") as threads:
+            try:
+                for _ in range(count):
+                    threads.submit(self._work, take_turn).add_done_callback(self._thread_ended)
+                self._supervise()
+            finally:
+                self._close()
+
+    def _supervise(self) -> None:
+        clock = self._task.clock
+        while True:
+            with self.lock:
+                now = clock.monotonic()
+                if not self._busy or self._is_closed or now >= self._task.deadline:
+                    return
+                due = self._flush_due()
+                if now < due:
+                    self._news.wait(min(due - now, _SUPERVISE_SECONDS, self._task.deadline - now))
+                    if not self._busy:
+                        return
+            if clock.now() >= self._ledger.deadline:
+                return
+            if self._stop is not None and self._stop():
+                self.is_stopped = True
+                return
+            if self._progress is not None:
+                self._progress(self.counts["observed"])
+            if clock.monotonic() >= self._flush_due():
+                self._flush()
+
+    def _flush_due(self) -> float:
+        with self.lock:
+            settings = self._task.settings.fetch
+            if self._segment.is_full(settings.segment_pages):
+                return -math.inf
+            due = self._parked_since + _PARKED_SECONDS
+            return due if self._segment.is_empty else min(due, self._segment.since + settings.segment_seconds)
+
+    def _flush(self) -> None:
+        rows, recorded = self._take_segment()
+        self._is_broken = True
+        self._ledger.append(rows)
+        self._is_broken = False
+        with self.lock:
+            for host, answers, seconds in recorded:
+                host.pace.recorded(answers, seconds)
+            parked, self._parked, self._parked_since = self._parked, [], math.inf
+            for host in parked:
+                host.state = State.IDLE
+                self._busy -= 1
+                self.schedule(host)  # parks it again if it came too late for this segment
+            self._room.notify_all()
+
+    def _take_segment(self) -> tuple[Mapping[str, Sequence[Row]], list[tuple[Host, int, float]]]:
+        """The rows that wait; for each host in them how many answers they tell of, and what a restart would wait."""
+        with self.lock:
+            segment, self._segment = self._segment, Segment()
+            dirty, self._dirty = list(self._dirty.values()), {}
+            segment.add({"host_state": [self._state_row(host) for host in dirty]}, segment.since)
+            return segment.rows, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
+
+    def _state_row(self, host: Host) -> Row:
+        clock, pace = self._task.clock, host.pace
+        return {
+            "host_key": host.key,
+            "host": host.name,
+            "address": host.address,
+            "delay_seconds": pace.delay_seconds,
+            "allowed_at": clock.now() + timedelta(seconds=pace.allowed - clock.monotonic()),
+            "response_seconds": pace.response_seconds,
+            "crawl_delay_seconds": pace.crawl_delay_seconds,
+            "penalty": pace.penalty,
+            "error_streak": pace.error_streak,
+            "requests": pace.requests,
+        }
+
+    def _close(self) -> None:
+        with self.lock:
+            self._is_closed = True
+            self._turn.notify_all()
+            self._room.notify_all()
+
+    # The fetching threads
+
+    def _work(self, take_turn: Callable[[Host], None]) -> None:
+        while (host := self._take()) is not None:
+            take_turn(host)
+            with self.lock:
+                host.state = State.IDLE
+                self._busy -= 1
+                self.schedule(host)
+
+    def _thread_ended(self, thread: "Future[None]") -> None:
+        with self.lock:
+            failure = thread.exception()
+            if failure is not None:
+                self._failure = self._failure or failure
+                self._close()
+            self._news.notify()
+
+    def _take(self) -> Host | None:
+        """Wait for a host's turn; None at the end. One thread waits for the next instant, the others for a word."""
+        me = threading.get_ident()
+        with self.lock:
+            while True:
+                while self._segment.is_overfull(self._task.settings.fetch.segment_pages) and not self._is_closed:
+                    self._room.wait()
+                if self._is_closed or not self._busy:
+                    self._turn.notify_all()
+                    return None
+                now = self._task.clock.monotonic()
+                host = self._gates.pop(now)
+                if host is not None:
+                    at = host.next_turn()
+                    if at is not None and at > now:  # its delay has grown while it waited
+                        self._gates.push(host, at)
+                        continue
+                    host.state = State.HELD
+                    if self._leader is None:
+                        self._turn.notify()
+                    return host
+                at = self._gates.next_turn()
+                if at is None or self._leader is not None:
+                    self._turn.wait()
+                else:
+                    self._leader = me
+                    self._turn.wait(at - now)
+                    if self._leader == me:
+                        self._leader = None
+
+    # What a turn calls, or the lock's holder
+
+    def commit(self, rows: Mapping[str, Sequence[Row]], host: Host | None = None) -> None:
+        """Add rows to the segment; `host` if its pace has changed with them. Call with the lock held."""
+        kept = dict(rows)
+        fresh = [row for row in rows.get("capture", ()) if row["body_digest"] not in self._captured]
+        self._captured.update(row["body_digest"] for row in fresh)
+        kept["capture"] = fresh
+        for row in rows.get("observation", ()):
+            self.counts["observed"] += 1
+            self.counts[row["outcome"]] += 1
+        self._segment.add(kept, self._task.clock.monotonic())
+        if host is not None:
+            self._dirty[host.name] = host
+        if self._segment.is_full(self._task.settings.fetch.segment_pages):
+            self._news.notify()
+
+    def answered(self, host: Host, reply: Reply) -> float:
+        """Note a reply of `host`; returns the seconds that it is owed. Call with the lock held."""
+        host.address = reply.address or host.address
+        self.counts["requests"] += reply.sent
+        self.counts["wire_bytes"] += reply.wire_bytes
+        return host.pace.answered(reply)
+
+    def assign(self, host: Host, errand: Errand) -> None:
+        """Let `host` be asked for a robots.txt. Call with the lock held."""
+        host.errands.append(errand)
+        if host.state in (State.IDLE, State.WAITING):
+            self.wake(host)
+
+    def wake(self, host: Host) -> None:
+        """Look again at what an idle or waiting `host` has to do. Call with the lock held."""
+        if host.state is State.WAITING:
+            host.state = State.IDLE
+            self._busy -= 1
+        if host.state is State.IDLE:
+            self.schedule(host)
+
+    def host(self, name: str) -> Host:
+        """The host of that name; one without a plan gets the pace of an unknown host. Call with the lock held."""
+        found = self._hosts.get(name)
+        if found is None:
+            clock = self._task.clock
+            pace = HostPace.resume(
+                self._task.settings.politeness,
+                floor_of(self._task.settings, name),
+                None,
+                now=clock.now(),
+                monotonic=clock.monotonic(),
+                is_last_unknown=True,
+            )
+            found = self._hosts[name] = Host(name, pace)
+        return found
+
+    def schedule(self, host: Host) -> None:
+        """Queue, park or set aside an idle host. Call with the lock held."""
+        at = host.next_turn()
+        if at is None and host.is_waiting:
+            host.state = State.WAITING
+        elif at is None or at >= self._task.deadline or self._is_closed or host.is_spent:
+            self._set_aside(host)
+            return
+        elif host.pace.is_unrecorded:
+            # Were we killed now, the next task would ask it too soon: write its delay down first.
+            host.state = State.PARKED
+            self._parked.append(host)
+            if self._parked_since == math.inf:
+                self._parked_since = self._task.clock.monotonic()
+                self._news.notify()
+        else:
+            host.state = State.QUEUED
+            earlier = self._gates.next_turn()
+            self._gates.push(host, at)
+            if earlier is None or at < earlier:
+                self._leader = None
+                self._turn.notify()
+        self._busy += 1
+
+    def _set_aside(self, host: Host) -> None:
+        host.state = State.IDLE
+        stranded = [errand.home for errand in host.errands if errand.home is not host]
+        host.errands.clear()
+        for home in stranded:  # their robots.txt will not come
+            if home.state is State.WAITING:
+                self._busy -= 1
+                home.state = State.IDLE
+        if not self._busy:
+            self._news.notify()
+            self._turn.notify_all()
+
+
+def floor_of(settings: Settings, host: str) -> float:
+    """The least delay of a host by the settings, in seconds."""
+    own = settings.host.get(host)
+    return settings.politeness.delay_seconds if own is None or own.delay_seconds is None else own.delay_seconds

@@ -1,0 +1,171 @@
+"""What one fetch task knows of a host: its origins, their robots.txt, and what is still to be asked for there.
+
+Owns the choice of what a host is asked next. Holds state, does no I/O; each host is touched by one thread at a time,
+but for `state` and `errands`, which the engine's lock guards.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum
+
+from crawler.core.keys import host_key
+from crawler.core.model import RobotsCopy, Target
+from crawler.net import robots
+from crawler.net.politeness import HostPace
+from crawler.net.robots import Rules
+
+COPY_SECONDS = 86_400.0  # how long the last good robots.txt serves while its origin cannot be read (RFC 9309 2.4)
+
+
+class State(Enum):
+    """Where a host is. All but `IDLE` mean that it has something to do."""
+
+    IDLE = "nothing to do, or nothing more that may be done"
+    QUEUED = "at the gates"
+    HELD = "in the hands of a thread"
+    PARKED = "until its delay has been written down"
+    WAITING = "for a robots.txt that another host is being asked for"
+
+
+@dataclass(slots=True)
+class Origin:
+    """A scheme, host and port: what one robots.txt is for.
+
+    verdict: rules, allow or disallow; None while it is not known. copy: the last good body's rules. not_before:
+    monotonic instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
+    """
+
+    url: str
+    verdict: str | None = None
+    valid_until: datetime | None = None
+    rules: Rules | None = None
+    digest: bytes | None = None
+    copy: RobotsCopy | None = None
+    tries: int = 0
+    not_before: float = -math.inf
+    is_sought: bool = False
+    targets: deque[Target] = field(default_factory=deque)
+
+    def is_known(self, now: datetime) -> bool:
+        """Whether the verdict may be used at `now`."""
+        return self.verdict is not None and self.valid_until is not None and now < self.valid_until
+
+    def load(self, copy: RobotsCopy, product_token: str, now: datetime) -> None:
+        """Take over what an earlier task decided."""
+        self.copy = copy
+        if now >= copy.valid_until:
+            return
+        if copy.verdict == robots.RULES and copy.body is not None:
+            self.use_copy(product_token, copy.valid_until)
+        elif copy.verdict in (robots.ALLOW, robots.DISALLOW):
+            self.decide(copy.verdict, copy.valid_until)
+
+    def decide(
+        self, verdict: str, valid_until: datetime, *, rules: Rules | None = None, digest: bytes | None = None
+    ) -> None:
+        """Set the verdict; the next failure of robots.txt is a first one again."""
+        self.verdict, self.valid_until, self.rules, self.digest = verdict, valid_until, rules, digest
+        self.tries = 0
+
+    def copy_serves_until(self) -> datetime | None:
+        """Until when the last good body may be used although robots.txt cannot be read; None without a body."""
+        if self.copy is None or self.copy.body is None or self.copy.body_fetched_at is None:
+            return None
+        return self.copy.body_fetched_at + timedelta(seconds=COPY_SECONDS)
+
+    def use_copy(self, product_token: str, until: datetime) -> None:
+        """Decide by the last good body."""
+        if self.copy is None or self.copy.body is None:
+            raise ValueError(f"{self.url} has no robots.txt to use")
+        rules = robots.parse(self.copy.body, product_token, robots_url=f"{self.url}/robots.txt")
+        self.decide(robots.RULES, until, rules=rules, digest=self.copy.body_digest)
+
+    @property
+    def delay_seconds(self) -> float | None:
+        return self.rules.delay_seconds if self.rules else None
+
+
+@dataclass(eq=False, slots=True)
+class Errand:
+    """A request for the robots.txt of `origin`, a server of `home`, at `url` after `hop` redirects."""
+
+    origin: Origin
+    home: "Host"
+    url: str
+    hop: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Host:
+    """A host and all that is planned there.
+
+    address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
+    asked for in this task.
+    """
+
+    name: str
+    pace: HostPace
+    address: str | None = None
+    most_pages: float = math.inf
+    window_seconds: float = math.inf
+    pages: int = 0
+    key: int = field(init=False)
+    origins: dict[str, Origin] = field(default_factory=dict)
+    errands: deque[Errand] = field(default_factory=deque)
+    state: State = State.IDLE
+
+    def __post_init__(self) -> None:
+        self.key = host_key(self.name)
+
+    def plan(self, targets: Iterable[Target]) -> None:
+        """Add targets, best first."""
+        for target in targets:
+            url = origin_of(target.url)
+            self.origins.setdefault(url, Origin(url)).targets.append(target)
+
+    def next_origin(self, monotonic: float) -> Origin | None:
+        """The origin with the best target among those that can be asked now."""
+        ready = [
+            origin
+            for origin in self.origins.values()
+            if origin.targets and not origin.is_sought and origin.not_before <= monotonic
+        ]
+        return max(ready, key=lambda origin: (origin.targets[0].priority, -origin.targets[0].url_key), default=None)
+
+    def next_turn(self) -> float | None:
+        """The monotonic instant of the next request, as far as this host decides it; None if it has none to send."""
+        if self.errands:
+            return self.pace.allowed
+        waits = [o.not_before for o in self.origins.values() if o.targets and not o.is_sought]
+        return max(self.pace.allowed, min(waits)) if waits else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether targets wait for a robots.txt that is being asked for."""
+        return any(origin.is_sought and origin.targets for origin in self.origins.values())
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the host has had all that a day allows it: pages by the plan's cap, requests by its delay.
+
+        Counts the last 24 hours, whatever cycle they were for. A host that has asked for less gets half.
+        """
+        share = 0.5 if self.pace.penalty > 1 else 1.0
+        delay = self.pace.usual_seconds
+        most_requests = self.window_seconds / delay if delay > 0 else math.inf
+        earlier = self.pace.earlier_requests
+        return self.pages + earlier >= self.most_pages * share or self.pace.requests + earlier >= most_requests * share
+
+    def obey_robots(self) -> None:
+        """Let the pace follow the slowest Crawl-delay of the host's origins."""
+        asked = [origin.delay_seconds for origin in self.origins.values()]
+        self.pace.obey(max((delay for delay in asked if delay is not None), default=None))
+
+
+def origin_of(url: str) -> str:
+    """`scheme://host[:port]` of a canonical URL."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0].partition('?')[0]}"

@@ -1,0 +1,163 @@
+"""What a thread does with the host that it holds: at most one request, robots.txt before any page.
+
+Reads the web through the client; hands rows to the engine. Decides nothing about when.
+"""
+
+from datetime import timedelta
+
+from crawler.core.keys import bucket_of, host_key
+from crawler.core.model import RobotsCopy, Row, Target
+from crawler.core.outcomes import Outcome
+from crawler.core.urls import CanonicalUrl, canonicalize
+from crawler.net import robots
+from crawler.net.client import Reply, printable
+from crawler.net.resolver import BlockedAddress, DnsFailed
+from crawler.stages.fetch import rows
+from crawler.stages.fetch.engine import Engine, Task
+from crawler.stages.fetch.hosts import Errand, Host, Origin
+
+_ROBOTS_RETRIES = 2
+_UNREACHABLE_SECONDS = 3600.0  # how long a robots.txt that could not be read is not asked for again
+_HOPELESS = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
+
+
+class Turns:
+    """The turns of one fetch task."""
+
+    def __init__(self, task: Task, engine: Engine, *, needs_address: bool) -> None:
+        self._task = task
+        self._engine = engine
+        self._needs_address = needs_address
+
+    def take(self, host: Host) -> None:
+        """Ask `host` for the next thing that it has to do."""
+        if self._needs_address and host.address is None and self._find_address(host):
+            return  # its turn comes again, at its address's gate
+        if host.is_spent:
+            return
+        with self._engine.lock:
+            errand = host.errands.popleft() if host.errands else None
+        if errand is not None:
+            self._seek(host, errand)
+            return
+        clock = self._task.clock
+        while (origin := host.next_origin(clock.monotonic())) is not None:
+            now = clock.now()
+            if not origin.is_known(now):
+                origin.is_sought = True
+                self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+                return
+            target = origin.targets.popleft()
+            denial = _denial(origin, target)
+            if denial is None:
+                self._fetch(host, origin, target)
+                return
+            row = rows.unasked(target, denial, now, self._task.cycle, origin.digest)
+            with self._engine.lock:
+                self._engine.commit({"observation": [row]})
+
+    def _find_address(self, host: Host) -> bool:
+        settings = self._task.settings.fetch
+        try:
+            host.address = self._task.resolver.resolve(host.name, 80, settings.total_seconds)[0]
+        except (DnsFailed, BlockedAddress):
+            return False  # the request will say so
+        return True
+
+    def _fetch(self, host: Host, origin: Origin, target: Target) -> None:
+        headers = rows.validators(target)
+        reply = self._task.client.get(target.fetch_url, headers)
+        found = rows.visit(
+            target,
+            reply,
+            self._task.cycle,
+            self._task.settings,
+            conditional=bool(headers),
+            robots_digest=origin.digest,
+        )
+        captures = [found.capture] if found.capture else []
+        with self._engine.lock:
+            host.pages += 1
+            found.observation["delay_seconds"] = self._engine.answered(host, reply)
+            self._engine.commit({"observation": [found.observation], "capture": captures, "link": found.links}, host)
+
+    # robots.txt
+
+    def _seek(self, host: Host, errand: Errand) -> None:
+        reply = self._task.client.get(errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES)
+        verdict = robots.verdict(reply, errand.hop)
+        row = rows.robots_row(errand.origin.url, host.name, errand.url, errand.hop, reply, verdict, reply.ended_at)
+        with self._engine.lock:
+            if verdict == robots.REDIRECT:
+                row["delay_seconds"] = self._engine.answered(host, reply)
+                self._forward(errand, reply, row)
+            elif verdict == robots.DISALLOW:
+                row["delay_seconds"] = self._engine.answered(host, reply)
+                self._unreachable(errand, reply, row)
+            else:
+                self._decide(errand, reply, row)
+                row["delay_seconds"] = self._engine.answered(host, reply)
+            self._engine.commit({"robots": [row]}, host)
+            if not errand.origin.is_sought and errand.home is not host:
+                errand.home.pace.stretch()
+                self._engine.wake(errand.home)
+
+    def _forward(self, errand: Errand, reply: Reply, row: Row) -> None:
+        aim = canonicalize(rows.location(reply), errand.url)
+        if not isinstance(aim, CanonicalUrl):
+            row |= {"verdict": robots.DISALLOW, "error": printable(f"redirect to no URL: {aim.reason}")}
+            self._unreachable(errand, reply, row, is_final=True)
+        elif bucket_of(host_key(aim.host), self._task.buckets) != self._task.bucket:
+            # Only the owner of its bucket may ask that host.
+            error = f"robots.txt redirects to {aim.host}, a host of another bucket, which is not asked from here"
+            row |= {"verdict": robots.DISALLOW, "error": printable(error)}
+            self._unreachable(errand, reply, row, is_final=True)
+        else:
+            onward = Errand(errand.origin, errand.home, aim.fetch_url, errand.hop + 1)
+            self._engine.assign(self._engine.host(aim.host), onward)
+
+    def _decide(self, errand: Errand, reply: Reply, row: Row) -> None:
+        settings, origin = self._task.settings, errand.origin
+        until = reply.fetched_at + timedelta(seconds=settings.politeness.robots_max_age_seconds)
+        rules = None
+        if row["verdict"] == robots.RULES and reply.body is not None:
+            url = f"{origin.url}/robots.txt"
+            rules = robots.parse(reply.body, settings.crawl.product_token, robots_url=url)
+            origin.copy = RobotsCopy(
+                origin.url, robots.RULES, reply.fetched_at, until, reply.body, row["body_digest"], reply.fetched_at
+            )
+        origin.decide(row["verdict"], until, rules=rules, digest=row["body_digest"])
+        origin.is_sought = False
+        row |= {
+            "final": True,
+            "valid_until": until,
+            "crawl_delay_seconds": origin.delay_seconds,
+        }
+        errand.home.obey_robots()
+
+    def _unreachable(self, errand: Errand, reply: Reply, row: Row, *, is_final: bool = False) -> None:
+        origin, home = errand.origin, errand.home
+        origin.is_sought = False
+        until = min(self._task.settings.politeness.robots_max_age_seconds, _UNREACHABLE_SECONDS)
+        again = reply.ended_at + timedelta(seconds=until)
+        served = origin.copy_serves_until()
+        if served is not None and served > reply.ended_at:
+            origin.use_copy(self._task.settings.crawl.product_token, min(served, again))
+            home.obey_robots()
+            return
+        origin.tries += 1
+        wait = home.pace.usual_seconds * 2**origin.tries
+        origin.not_before = reply.ended + wait
+        is_late = max(origin.not_before, home.pace.allowed) >= self._task.deadline
+        if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
+            origin.decide(robots.DISALLOW, again)
+            origin.not_before = reply.ended
+            row |= {"final": True, "valid_until": again}
+
+
+def _denial(origin: Origin, target: Target) -> Outcome | None:
+    if origin.verdict == robots.DISALLOW:
+        return Outcome.ROBOTS_UNREACHABLE
+    if origin.rules is not None and not origin.rules.allowed(target.fetch_url):
+        return Outcome.DENIED_BY_ROBOTS
+    return None
