@@ -76,7 +76,7 @@ def test_a_variable_wins_over_the_file_and_is_blamed_when_it_is_wrong(tmp_path) 
 def test_a_variable_over_a_table_that_is_none_blames_the_file(tmp_path) -> None:
     file = tmp_path / "recrawl.toml"
     file.write_text("plan = 3\n")
-    with pytest.raises(BadSettings, match="plan = 3: is no table"):
+    with pytest.raises(BadSettings, match=r"plan = 3: is no table"):
         load_settings(file, {"RECRAWL_PLAN__BUDGET_URLS": "7"})
 
 
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_toml_is_a_clear_error(tmp_path, content: bytes) -> No
 
 
 def test_a_missing_file_says_how_to_get_one(tmp_path) -> None:
-    with pytest.raises(BadSettings, match="there is no such file. Run `recrawl init`"):
+    with pytest.raises(BadSettings, match=r"there is no such file\. Run `recrawl init`"):
         load_settings(tmp_path / "recrawl.toml", {})
 
 
