@@ -13,6 +13,7 @@ from enum import Enum
 
 from crawler.core.keys import host_key
 from crawler.core.model import RobotsCopy, Target
+from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
 from crawler.net.robots import Rules
@@ -34,13 +35,14 @@ class State(Enum):
 class Origin:
     """A scheme, host and port: what one robots.txt is for.
 
-    verdict: rules, allow or disallow; None while it is not known. copy: the last good body's rules. not_before:
+    verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means. copy: the last good body's rules. not_before:
     monotonic instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
     """
 
     url: str
     verdict: str | None = None
     valid_until: datetime | None = None
+    denial: Outcome = Outcome.ROBOTS_UNREACHABLE
     rules: Rules | None = None
     digest: bytes | None = None
     copy: RobotsCopy | None = None
@@ -68,6 +70,7 @@ class Origin:
     ) -> None:
         """Set the verdict; the next failure of robots.txt is a first one again."""
         self.verdict, self.valid_until, self.rules, self.digest = verdict, valid_until, rules, digest
+        self.denial = Outcome.ROBOTS_UNREACHABLE
         self.tries = 0
 
     def copy_serves_until(self) -> datetime | None:

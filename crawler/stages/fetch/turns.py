@@ -37,24 +37,26 @@ class Turns:
             return
         with self._engine.lock:
             errand = host.errands.popleft() if host.errands else None
+        may_ask = errand is None
         if errand is not None:
             self._seek(host, errand)
-            return
         clock = self._task.clock
         while (origin := host.next_origin(clock.monotonic())) is not None:
             now = clock.now()
-            if not origin.is_known(now):
+            denial = _denial(origin, origin.targets[0]) if origin.is_known(now) else None
+            if denial is not None:  # costs no request
+                row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin.digest)
+                with self._engine.lock:
+                    self._engine.commit({"observation": [row]})
+                continue
+            if not may_ask:
+                return
+            may_ask = False
+            if origin.is_known(now):
+                self._fetch(host, origin, origin.targets.popleft())
+            else:
                 origin.is_sought = True
                 self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
-                return
-            target = origin.targets.popleft()
-            denial = _denial(origin, target)
-            if denial is None:
-                self._fetch(host, origin, target)
-                return
-            row = rows.unasked(target, denial, now, self._task.cycle, origin.digest)
-            with self._engine.lock:
-                self._engine.commit({"observation": [row]})
 
     def _find_address(self, host: Host) -> bool:
         settings = self._task.settings.fetch
@@ -148,16 +150,18 @@ class Turns:
         origin.tries += 1
         wait = home.pace.usual_seconds * 2**origin.tries
         origin.not_before = reply.ended + wait
-        is_late = max(origin.not_before, home.pace.allowed) >= self._task.deadline
+        is_late = max(origin.not_before, home.pace.allowed) + reply.elapsed >= self._task.deadline
         if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
             origin.decide(robots.DISALLOW, again)
+            if reply.outcome in _HOPELESS and errand.hop == 0:
+                origin.denial = reply.outcome  # what a page's own request would meet
             origin.not_before = reply.ended
             row |= {"final": True, "valid_until": again}
 
 
 def _denial(origin: Origin, target: Target) -> Outcome | None:
     if origin.verdict == robots.DISALLOW:
-        return Outcome.ROBOTS_UNREACHABLE
+        return origin.denial
     if origin.rules is not None and not origin.rules.allowed(target.fetch_url):
         return Outcome.DENIED_BY_ROBOTS
     return None
