@@ -3,9 +3,12 @@
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -233,6 +236,57 @@ def test_version_and_help_need_no_settings(recrawl) -> None:
     assert recrawl("--version").out == f"recrawl {__version__}\n"
     assert "demo" in recrawl("--help").out
     assert recrawl("no-such-command").code == 2
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[int]:
+    """A site of three pages on loopback; its port."""
+    pages = tmp_path / "site"
+    pages.mkdir()
+    (pages / "index.html").write_text('<title>Front</title><a href="a.html">a</a> <a href="b.html">b</a>')
+    (pages / "a.html").write_text('<title>A</title><a href="http://elsewhere.example/">away</a>')
+    (pages / "b.html").write_text("<title>B</title>")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(pages))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def test_a_cycle_runs_from_seeds_to_answers_and_running_it_again_changes_nothing(recrawl, site, tmp_path) -> None:
+    write_settings(
+        tmp_path,
+        f"[crawl]\n{CONTACT}\n[lake]\nbuckets = 1\n[fetch]\nallow_private = ['127.0.0.0/8']\n"
+        "resolve = {'site.example' = '127.0.0.1'}\n[politeness]\ndelay_seconds = 0.01\naddress_delay_seconds = 0",
+    )
+    front = f"http://site.example:{site}/"
+    recrawl("init")
+    assert recrawl("seed", front).code == 0
+    first = json.loads(recrawl("run", "--json").out)
+    assert (first["fetch"]["ok"], first["merge"]["new"]) == (1, 2)
+    again = recrawl("run", "--json")
+    assert (again.code, again.err) == (0, "")
+    assert json.loads(again.out)["fetch"]["observed"] == 0
+    assert recrawl("sql", "-c", "select count(*) from observation").out == "1\n"
+    assert recrawl("sql", "-c", "select count(*) from politeness_audit").out == "0\n"
+    (cycle,) = json.loads(recrawl("status", "--json").out)["cycles"]
+    assert (cycle["planned"], cycle["fetched"], cycle["found"], cycle["open"]) == (1, 1, 3, 0)
+    story = json.loads(recrawl("sql", "why", f"url=HTTP://SITE.example:{site}/#top", "--json").out)
+    assert [event["event"] for event in story] == ["known", "planned", "asked", "now"]
+    unasked = json.loads(recrawl("sql", "why", f"url={front}a.html", "--json").out)
+    assert [event["event"] for event in unasked] == ["link", "known", "now"]
+
+
+def test_the_demos_lake_serves_readers_where_there_are_no_settings(recrawl, lake) -> None:
+    (lake / ".demo").mkdir()
+    (lake / "recrawl.toml").rename(lake / ".demo/recrawl.toml")
+    (lake / "lake").rename(lake / ".demo/lake")
+    ended = recrawl("sql", "-c", "select count(*) from politeness_audit")
+    assert ended.out == "0\n"
+    assert "this is the demo's lake" in ended.err
+    is_refused(recrawl("run"), "there is no such file")
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31m[bold]red[/bold]\r\nnext\u202etxt.exe\ud800"

@@ -7,14 +7,16 @@ Reads and writes no lake.
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Protocol
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -22,7 +24,8 @@ from rich.text import Text
 from crawler.store.ask import Answer
 
 SCREEN_ROWS = 200
-_console = Console(highlight=False, soft_wrap=False)
+_FILE_WIDTH = 160  # characters, where no terminal says how wide it is
+_TURNED_ROWS = 6  # so many rows are turned into columns where a table does not fit
 
 
 def show(answer: Answer, *, as_json: bool = False, title: str = "") -> None:
@@ -45,12 +48,12 @@ def as_dicts(answer: Answer) -> list[dict[str, Any]]:
 
 def write_json(value: object) -> None:
     """Write `value` as one JSON document."""
-    _console.file.write(json.dumps(value, indent=2) + "\n")
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
 def say(text: str) -> None:
     """Write one line for a person to standard output."""
-    _console.print(Text(printable(text)), soft_wrap=True)
+    sys.stdout.write(printable(text) + "\n")
 
 
 def warn(text: str) -> None:
@@ -59,11 +62,12 @@ def warn(text: str) -> None:
 
 
 def facts(counts: Iterable[tuple[str, object]]) -> None:
-    """Write names with their values, a line each."""
-    grid = Table.grid(padding=(0, 2))
-    for name, value in counts:
-        grid.add_row(Text(printable(name)), Text(cell(value)))
-    _console.print(grid)
+    """Write names with their values, a line each; empty ones are left out."""
+    shown = [(printable(name), cell(value)) for name, value in counts]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        if value:
+            sys.stdout.write(f"{name:{width}}  {value}\n")
 
 
 class Advance(Protocol):
@@ -112,20 +116,33 @@ def cell(value: object) -> str:
 
 
 def _write_table(answer: Answer, title: str) -> None:
-    table = Table(title=Text(printable(title)) if title else None, title_justify="left", title_style="bold")
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _FILE_WIDTH)
     rows = list(islice(answer.rows, SCREEN_ROWS + 1))
-    for number, column in enumerate(answer.columns):
-        numeric = any(isinstance(row[number], int | float | Decimal) for row in rows)
-        table.add_column(Text(printable(column)), justify="right" if numeric else "left", overflow="fold")
-    for row in rows[:SCREEN_ROWS]:
-        table.add_row(*(Text(cell(value)) for value in row))
-    _console.print(table)
+    table = _table(answer.columns, rows[:SCREEN_ROWS])
+    unlimited = console.options.update(max_width=10_000)
+    if len(rows) <= _TURNED_ROWS and Measurement.get(console, unlimited, table).minimum > console.width:
+        turned = [(name, *values) for name, *values in zip(answer.columns, *rows, strict=True)]
+        table = _table(turned[0], turned[1:])
+    if title:
+        console.print(Text(printable(title), style="bold"))
+    console.print(table)
     if len(rows) > SCREEN_ROWS:
         say(f"... and more: the first {SCREEN_ROWS} rows are shown; --json or a pipe gives all")
 
 
+def _table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        numeric = any(isinstance(row[number], int | float | Decimal) for row in rows)
+        heading = cell(column).replace("_", " ") if isinstance(column, str) else cell(column)  # so that it can wrap
+        table.add_column(Text(heading), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell(value)) for value in row))
+    return table
+
+
 def _write_lines(answer: Answer) -> None:
-    write = _console.file.write
+    write = sys.stdout.write
     first = list(islice(answer.rows, 2))
     if len(answer.columns) != 1 or len(first) != 1:
         write("\t".join(map(printable, answer.columns)) + "\n")

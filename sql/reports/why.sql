@@ -5,7 +5,7 @@
 WITH events AS (
     SELECT
         min(found_at) AS happened_at, cycle, 1 AS rank, 'link' AS event,
-        count(*) || ' links from pages such as ' || min(source_url) || coalesce('; stopped by ' || min(trap), '')
+        'links in pages: ' || count(DISTINCT source_url) || ', such as ' || min(source_url) || coalesce('; stopped by ' || min(trap), '')
         || CASE WHEN bool_and(nofollow) THEN '; all of them nofollow' ELSE '' END AS detail
     FROM link
     WHERE target_url = $url
