@@ -21,7 +21,7 @@ demo: $(INSTALLED) ## run five daily cycles under a throw-away Airflow against a
 	@$(BIN)/recrawl demo $(DEMO)
 
 test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
 
 check: $(INSTALLED) ## format, lint, types, import rules, SQL style, generated docs up to date
 	@failed=; for step in 'ruff format --check --quiet .' 'ruff check --quiet .' mypy 'lint-imports --no-logo' \
