@@ -236,6 +236,8 @@ class _Exchange:
                 return
 
     def reply(self) -> Reply:
+        # The calendar first: the delay counts from the later of the two, so the log shows it as kept.
+        ended_at = self._clock.now()
         ended = self._clock.monotonic()
         return Reply(
             outcome=self.outcome,
@@ -248,7 +250,7 @@ class _Exchange:
             sent=self.sent,
             error=self.error,
             fetched_at=self.fetched_at,
-            ended_at=self._clock.now(),
+            ended_at=ended_at,
             ended=ended,
             elapsed=ended - self._started,
         )

@@ -25,7 +25,7 @@ from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.segment import Segment
 
 _SUPERVISE_SECONDS = 1.0
-_PARKED_SECONDS = 0.5  # a parked host is owed more than this, so it loses nothing while others join it
+_PARKED_SECONDS = 0.1  # a parked host is owed more than this, so it loses nothing while others join it
 
 
 class Ledger(Protocol):
@@ -191,12 +191,13 @@ class Engine:
 
     def _state_row(self, host: Host) -> Row:
         clock, pace = self._task.clock, host.pace
+        owed = timedelta(seconds=pace.allowed - clock.monotonic())
         return {
             "host_key": host.key,
             "host": host.name,
             "address": host.address,
             "delay_seconds": pace.delay_seconds,
-            "allowed_at": clock.now() + timedelta(seconds=pace.allowed - clock.monotonic()),
+            "allowed_at": clock.now() + owed,
             "response_seconds": pace.response_seconds,
             "crawl_delay_seconds": pace.crawl_delay_seconds,
             "penalty": pace.penalty,
