@@ -23,7 +23,7 @@ _SMOOTHING = 0.3  # weight of the newest response time
 _MOST_PENALTY = 1024.0
 _PENALTY_DECAY = 0.9  # by each good answer: about seven of them halve it
 _LEAST_PENALISED_SECONDS = 0.1  # what is doubled where no delay is set at all
-_LEAST_RESTART_SECONDS = 1.0
+_LEAST_RESTART_SECONDS = 0.2
 _RESTART_FACTOR = 2.0
 _BUSY = (429, 503)
 _NOT_ASKED = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
@@ -84,7 +84,8 @@ class HostPace:
             pace.allowed += min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
             pace.known_seconds = pace.restart_seconds
         if is_last_unknown:
-            pace.allowed = max(pace.allowed, monotonic + pace.known_seconds)
+            # The server may be busy still with a request that nobody waits for any more.
+            pace.allowed = max(pace.allowed, monotonic + pace.response_seconds + pace.known_seconds)
         return pace
 
     @property

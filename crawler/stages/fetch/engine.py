@@ -268,6 +268,7 @@ class Engine:
         self._captured.update(row["body_digest"] for row in fresh)
         kept["capture"] = fresh
         for row in rows.get("observation", ()):
+            row["stored"] = bool(fresh)  # else fingerprint may make it the holder of a body that it did not bring
             self.counts["observed"] += 1
             self.counts[row["outcome"]] += 1
         self._segment.add(kept, self._task.clock.monotonic())

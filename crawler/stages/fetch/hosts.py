@@ -35,8 +35,9 @@ class State(Enum):
 class Origin:
     """A scheme, host and port: what one robots.txt is for.
 
-    verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means. copy: the last good body's rules. not_before:
-    monotonic instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
+    verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means. copy: the
+    newest decision of earlier, with the last good body. not_before: monotonic instant before which robots.txt is not
+    asked for again. is_sought: a request for it is under way.
     """
 
     url: str
