@@ -124,7 +124,7 @@ def _check_lake(crawl: Crawl, expected: Expected) -> None:
     assert len(found) == len(expected.outcomes)
     copies = crawl.ask("SELECT url FROM page WHERE duplicate_of IS NOT NULL")
     assert {url for (url,) in copies} == expected.copies
-    bodies = Counter(bytes(body) for (body,) in crawl.ask("SELECT body FROM capture"))
+    bodies = Counter(bytes(body) for (body,) in crawl.ask("SELECT body FROM capture_log"))
     assert bodies == Counter(expected.contents)
     assert crawl.ask("SELECT * FROM politeness_audit") == []
 
