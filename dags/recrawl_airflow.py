@@ -79,7 +79,7 @@ def log_report(cycle: str | None) -> None:
 
 
 def require_complete(cycle: str | None, check: Mapping[str, Any] | None) -> None:
-    """Fail the run if a task of it failed or `check` found buckets with open work, and say which command cures it."""
+    """Fail the run if a task of it failed or `check` found work left to do, and say which command cures it."""
     from crawler.core.errors import CycleIncomplete
 
     context = get_current_context()
@@ -88,13 +88,14 @@ def require_complete(cycle: str | None, check: Mapping[str, Any] | None) -> None
     failed = sorted(name for name, state in states.items() if state == "failed")
     if cycle is None:
         raise AirflowFailException(f"no cycle was run: {', '.join(failed)} failed; the log of that task says why")
-    buckets = list(check["failed"]) if check else []
-    if failed or buckets:
+    buckets, lagging = (list(check["failed"]), list(check["lagging"])) if check else ([], [])
+    if failed or buckets or lagging:
         order = [known.task_id for known in context["dag"].topological_sort()]
-        tasks = {name if name in order else name.rpartition("_")[0] for name in failed} or {"fetch"}
-        cure = cure_of(run.dag_id, run.logical_date, cycle, min(tasks, key=order.index))
+        stages = {name if name in order else name.rpartition("_")[0] for name in failed}
+        stages |= {"fetch"} if buckets else {part.partition("[")[0] for part in lagging}
+        cure = cure_of(run.dag_id, run.logical_date, cycle, min(stages, key=order.index))
         problem = CycleIncomplete(cycle, buckets, cure) if buckets else f"cycle {cycle} is not complete. {cure}"
-        raise AirflowFailException(f"{problem} (failed: {', '.join(failed) or 'no task'})")
+        raise AirflowFailException(f"{problem} (failed: {', '.join([*failed, *lagging]) or 'no task'})")
 
 
 def cure_of(dag: str, logical_date: datetime | None, cycle: str, stage: str) -> str:

@@ -75,7 +75,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         def run(lake: Lake, cycle: object, *partition: int, _name: str = name) -> dict[str, object]:
             noted.append((_name, str(cycle), *partition))
             noted.fails(_name, *partition)
-            return {"failed": noted.incomplete} if _name == "check" else {"rows": 1}
+            return {"failed": noted.incomplete, "lagging": noted.lagging} if _name == "check" else {"rows": 1}
 
         module.run = run  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -16,6 +16,7 @@ class Calls(list[tuple[object, ...]]):
         super().__init__()
         self.fails: Callable[..., None] = lambda *call: None
         self.incomplete: list[int] = []
+        self.lagging: list[str] = []
 
     def of(self, stage: str) -> list[tuple[object, ...]]:
         return sorted(call[1:] for call in self if call[0] == stage)

@@ -152,6 +152,19 @@ def test_buckets_that_check_finds_open_turn_the_run_red_even_if_no_task_failed(
     assert calls.of("publish") == [(str(day),)]
 
 
+def test_a_merge_that_lags_turns_the_run_red_and_is_what_the_command_clears(
+    recrawl_dag: Any,
+    lake: Lake,
+    calls: Calls,
+    day: date,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    calls.lagging = ["merge[1]"]
+    assert recrawl_dag.test(logical_date=midnight(day)).state == "failed"
+    assert "--task-regex merge --downstream" in failures(caplog, capfd)
+
+
 @pytest.mark.parametrize(
     ("cycle", "said"),
     [

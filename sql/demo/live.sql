@@ -1,0 +1,11 @@
+-- The copies that readers take for current, with the instant at which each was.
+-- Reads: page.
+-- Grain: one row per live page.
+SELECT
+    url,
+    host,
+    fetched_at,
+    duplicate_of
+FROM page
+WHERE outcome IN ('ok', 'not_modified')
+ORDER BY url_key
