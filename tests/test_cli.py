@@ -300,6 +300,20 @@ def test_no_crawled_character_commands_the_terminal(capsys, title: str) -> None:
     assert "[bold]" in out.replace("\n", "")
 
 
+def test_a_table_that_is_too_wide_is_turned_so_that_every_name_and_value_stays_whole(capsys) -> None:
+    columns = tuple(f"a_column_with_a_long_name_{number}" for number in range(30))
+    show(Answer(columns, iter([tuple(range(1000, 1030))])), title="Wide")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [columns[7], "1007"] in lines
+
+
+def test_a_long_table_says_that_there_is_more(capsys) -> None:
+    show(Answer(("n",), ((number,) for number in range(1000))), title="Long")
+    assert "the first 200 rows are shown" in capsys.readouterr().out
+    show(Answer(("n",), iter(())), title="Empty")
+    assert "no row" in capsys.readouterr().out
+
+
 def test_an_error_that_quotes_a_crawled_string_is_one_printable_line(recrawl, lake) -> None:
     ended = recrawl("sql", f"why\x1b[31m{chr(7)}\n")
     is_refused(ended, "\\x1b[31m\\x07\\n")

@@ -1,7 +1,8 @@
 """`python -m tools.local_airflow up|down`: Airflow on this machine for the crawl of ./recrawl.toml.
 
-SQLite and LocalExecutor on loopback, real clock, real schedule. Owns the folder .recrawl/airflow: database, logs,
-and `running.json` with the process to end, the address and the password. `up` returns once Airflow is healthy.
+SQLite and LocalExecutor on loopback, real clock, real schedule. Owns the folder .recrawl/airflow, or the one that
+RECRAWL_AIRFLOW_HOME names: database, logs, and `running.json` with the process to end, the address and the password.
+`up` returns once Airflow is healthy.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from crawler.core.errors import RecrawlError
 from crawler.demo.airflow import USER, DemoFailed, ThrowAwayAirflow
 
 ROOT = Path(__file__).resolve().parents[1]
-HOME = ROOT / ".recrawl" / "airflow"
+HOME = Path(os.environ.get("RECRAWL_AIRFLOW_HOME") or ROOT / ".recrawl" / "airflow")
 RUNNING = HOME / "running.json"
 LOG = HOME / "up.log"
 START_SECONDS = 180
@@ -78,7 +79,7 @@ def down() -> int:
         return 0
     os.kill(process, signal.SIGTERM)
     limit = time.monotonic() + STOP_SECONDS
-    while _running():
+    while _lives(process):
         if time.monotonic() > limit:
             print(f"make down: process {process} has not ended yet; see {LOG}", file=sys.stderr)
             return 1
@@ -132,13 +133,19 @@ def _running() -> int | None:
     """The process that serves, if one does."""
     try:
         process = int(json.loads(RUNNING.read_text())["process"])
-        os.kill(process, 0)
-        command = Path(f"/proc/{process}/cmdline")
-        if command.exists() and b"tools.local_airflow" not in command.read_bytes():
-            return None  # the number now belongs to another process
     except (OSError, ValueError, KeyError):
         return None
-    return process
+    return process if _lives(process) else None
+
+
+def _lives(process: int) -> bool:
+    """Whether `process` is one of ours: neither gone, nor ended, nor another to whom the number went."""
+    try:
+        os.kill(process, 0)
+        command = Path(f"/proc/{process}/cmdline")
+        return not command.parent.exists() or b"tools.local_airflow" in command.read_bytes()
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

@@ -120,12 +120,12 @@ def _write_table(answer: Answer, title: str) -> None:
     rows = list(islice(answer.rows, SCREEN_ROWS + 1))
     table = _table(answer.columns, rows[:SCREEN_ROWS])
     unlimited = console.options.update(max_width=10_000)
-    if len(rows) <= _TURNED_ROWS and Measurement.get(console, unlimited, table).minimum > console.width:
+    if 0 < len(rows) <= _TURNED_ROWS and Measurement.get(console, unlimited, table).minimum > console.width:
         turned = [(name, *values) for name, *values in zip(answer.columns, *rows, strict=True)]
         table = _table(turned[0], turned[1:])
     if title:
         console.print(Text(printable(title), style="bold"))
-    console.print(table)
+    console.print(table if rows else Text("no row\n"))
     if len(rows) > SCREEN_ROWS:
         say(f"... and more: the first {SCREEN_ROWS} rows are shown; --json or a pipe gives all")
 
