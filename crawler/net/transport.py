@@ -141,7 +141,7 @@ class IdleConnections:
         if place.scheme == "http":
             return PinnedConnection(place.host, place.port)
         with self._lock:
-            self._tls = self._tls or _trusting_context()
+            self._tls = self._tls or trusting_context()
         return PinnedTLSConnection(place.host, place.port, ssl_context=self._tls, cert_reqs="CERT_REQUIRED")
 
     def close(self) -> None:
@@ -152,7 +152,8 @@ class IdleConnections:
             connection.close()
 
 
-def _trusting_context() -> ssl.SSLContext:
+def trusting_context() -> ssl.SSLContext:
+    """What a server must show: a certificate of an authority that the system or certifi knows."""
     context = ssl.create_default_context()  # the system's authorities, or those that SSL_CERT_FILE names
     context.load_verify_locations(certifi.where())
     context.set_alpn_protocols(["http/1.1"])

@@ -1,0 +1,108 @@
+"""A ledger of a fetch task that keeps its rows in memory, and the plan of the next cycle from them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from crawler.core.config import Settings, parse_settings
+from crawler.core.keys import host_key, url_key
+from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.urls import CanonicalUrl, canonicalize
+
+USER_AGENT = "testbot/1.0 (+http://contact.test/)"
+
+
+class MemoryLedger:
+    """Holds what one bucket's fetches write, over several of them."""
+
+    def __init__(self, urls: Sequence[str] = (), *, window_seconds: float = 30.0) -> None:
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self.segments = 0
+        self.complete: bool | None = None
+        self.taken_over = False
+        self.shared_addresses: dict[str, int] = {}
+        self.deadline = datetime.now(UTC) + timedelta(seconds=window_seconds)
+        self.copies: dict[str, RobotsCopy] = {}
+        self.targets = [target(url, priority=-number) for number, url in enumerate(urls)]
+
+    def todo(self) -> list[Target]:
+        observed = {row["url"] for row in self.rows["observation"]}
+        return [planned for planned in self.targets if planned.url not in observed]
+
+    def hosts(self) -> dict[str, HostState]:
+        sent = [row["host"] for table in ("observation", "robots") for row in self.rows[table] if row["sent"]]
+        newest = {row["host"]: row for row in self.rows["host_state"]}
+        names = ("host", "address", "delay_seconds", "allowed_at", "response_seconds", "crawl_delay_seconds", "penalty")
+        return {
+            host: HostState(*(row[name] for name in names), row["error_streak"], sent.count(host))
+            for host, row in newest.items()
+        }
+
+    def robots(self) -> dict[str, RobotsCopy]:
+        copies = dict(self.copies)
+        for row in self.rows["robots"]:
+            if row["final"]:
+                old = copies.get(row["origin"])
+                good = row if row["verdict"] == "rules" else None
+                copies[row["origin"]] = RobotsCopy(
+                    row["origin"],
+                    row["verdict"],
+                    row["fetched_at"],
+                    row["valid_until"],
+                    good["body"] if good else old and old.body,
+                    good["body_digest"] if good else old and old.body_digest,
+                    good["fetched_at"] if good else old and old.body_fetched_at,
+                )
+        return copies
+
+    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        self.segments += 1
+        for table, found in rows.items():
+            self.rows[table].extend(found)
+
+    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None:
+        self.complete = complete
+        for table, found in rows.items():
+            self.rows[table].extend(found)
+
+    # What a test asks
+
+    def outcome(self, url: str) -> str | None:
+        """The outcome of the only observation of a canonical URL; None if it is open."""
+        found = [row["outcome"] for row in self.rows["observation"] if row["url"] == url]
+        assert len(found) <= 1, f"{url} was observed {len(found)} times"
+        return found[0] if found else None
+
+    def outcomes(self) -> dict[str, str]:
+        return {row["url"]: row["outcome"] for row in self.rows["observation"]}
+
+    def early(self) -> list[tuple[str, float]]:
+        """Hosts that were asked before their delay had passed, with the seconds, by the log alone."""
+        sent = [row for table in ("observation", "robots") for row in self.rows[table] if row["sent"]]
+        sent.sort(key=lambda row: (row["host"], row["fetched_at"]))
+        found = []
+        for one, two in pairwise(sent):
+            owed = one["ended_at"] + timedelta(seconds=one["delay_seconds"]) - two["fetched_at"]
+            if one["host"] == two["host"] and owed > timedelta(milliseconds=1):
+                found.append((two["url"], owed.total_seconds()))
+        return found
+
+
+def target(url: str, *, priority: int = 0, **stored: Any) -> Target:
+    """A planned URL. stored: columns of the version that is known."""
+    found = canonicalize(url)
+    assert isinstance(found, CanonicalUrl), url
+    key, host = url_key(found.url), host_key(found.host)
+    return Target(key, host, found.url, found.fetch_url, found.host, priority, 0, 0, **stored)
+
+
+def make_settings(*, fetch: Mapping[str, Any] | None = None, **politeness: Any) -> Settings:
+    """Settings for loopback without any delay but those given."""
+    tables = {
+        "crawl": {"user_agent": USER_AGENT},
+        "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8} | dict(fetch or {}),
+        "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0} | politeness,
+    }
+    return parse_settings(tables)
