@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.core.cycle import Cycle
-from crawler.core.errors import CorruptLake
+from crawler.core.errors import CorruptLake, NotPlanned
 from crawler.store import tables
-from crawler.store.admission import admission_name
+from crawler.store.admission import admission_name, read_admission
 from crawler.store.lake import Lake
 from crawler.store.marks import read_marks
 from crawler.store.plans import plan_name
@@ -73,7 +73,9 @@ class Manifest:
 
 
 def gather(lake: Lake, cycle: Cycle) -> Manifest:
-    """What makes up `cycle` now: the files that count, and which buckets have no finished fetch."""
+    """What makes up `cycle` now: the files that count, and which buckets have no finished fetch. Raises NotPlanned."""
+    if read_admission(lake, cycle) is None:
+        raise NotPlanned("check", cycle, "the admission")
     buckets: dict[int, BucketFiles] = {}
     failed: list[int] = []
     finished: dict[int, int] = {}
