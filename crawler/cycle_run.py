@@ -58,9 +58,7 @@ def run_cycle(settings: Settings, cycle: Cycle, *, processes: int | None = None)
         )
 
 
-def _mapped(
-    pool: ProcessPoolExecutor, stage: str, settings: Settings, cycle: Cycle, count: int
-) -> Iterator[Event]:
+def _mapped(pool: ProcessPoolExecutor, stage: str, settings: Settings, cycle: Cycle, count: int) -> Iterator[Event]:
     running: dict[Future[dict[str, Any]], int] = {
         pool.submit(_run_one, stage, settings, cycle, number): number for number in range(count)
     }

@@ -71,7 +71,7 @@ def log_report(cycle: str | None) -> None:
     if cycle is None:
         return
     with errors_for_airflow():
-        published = query.rows(query.run(open_reader(open_lake()), "report/cycle", {"cycle": cycle}))
+        published = query.rows(query.run(open_reader(open_lake()), "publish/cycle", {"cycle": cycle}))
     for counts in published:
         log.info("%s", ", ".join(f"{name} {value}" for name, value in counts.items()))
     if not published:

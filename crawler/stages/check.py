@@ -58,7 +58,7 @@ def _examine(lake: Lake, manifest: Manifest) -> None:
         if found:
             severity = manifest.violations if text.startswith("-- fail:") else manifest.warnings
             severity[name] = found
-    manifest.summary.update(query.rows(query.run(con, "report/summary"))[0])
+    manifest.summary.update(query.rows(query.run(con, "publish/summary"))[0])
 
 
 def _paths(lake: Lake, names: list[str]) -> list[str]:

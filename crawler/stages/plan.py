@@ -55,10 +55,7 @@ def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
     reader = query.arrow(con, "plan/ordered")
     metadata = plan_metadata(settled.last, now, histogram, sorted(addresses))
     tables.write_result(staged, "plan", reader, metadata)
-    create_plan(lake, cycle, bucket, staged)
-    plan = read_plan(lake, cycle, bucket)
-    assert plan is not None  # created by us or by another run, and never deleted while its cycle is open
-    return plan
+    return create_plan(lake, cycle, bucket, staged)
 
 
 def _keep_rules(lake: Lake, con: Any, pace: list[tuple[str, float, str | None]]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from crawler.core.cycle import Cycle
+from crawler.core.errors import CorruptLake
 from crawler.core.model import Row
 from crawler.store.lake import Lake
 
@@ -49,6 +50,10 @@ def read_admission(lake: Lake, cycle: Cycle) -> Admission | None:
     return Admission(path, tuple(sorted(rows, key=lambda row: int(row["bucket"]))))
 
 
-def create_admission(lake: Lake, cycle: Cycle, staged: Path) -> bool:
-    """Make the staged file the admission, unless one stands; says whether it was ours."""
-    return lake.files.create(staged, admission_name(lake, cycle))
+def create_admission(lake: Lake, cycle: Cycle, staged: Path) -> Admission:
+    """Make the staged file the admission, unless one stands; returns the one that stands."""
+    lake.files.create(staged, admission_name(lake, cycle))
+    admission = read_admission(lake, cycle)
+    if admission is None:
+        raise CorruptLake(lake.files.path(admission_name(lake, cycle)), "was deleted while its cycle is open")
+    return admission

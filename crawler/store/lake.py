@@ -103,9 +103,7 @@ class Lake:
         finally:
             let_go()
 
-    def commit(
-        self, owner: Owner, lead: str, staged: Mapping[str, Path], *, whole: Iterable[str] = ()
-    ) -> int:
+    def commit(self, owner: Owner, lead: str, staged: Mapping[str, Path], *, whole: Iterable[str] = ()) -> int:
         """Write one sequence number of `owner`: the files `staged` by table, that of `lead` last.
 
         A reader sees all of them or none, since the number counts only if the lead's file exists. The tables in
@@ -135,7 +133,9 @@ class Lake:
 
     # Reading
 
-    def current(self, table: str, kind: str, number: int, settled: Settled, cycle: Cycle | None = None) -> list[LogFile]:
+    def current(
+        self, table: str, kind: str, number: int, settled: Settled, cycle: Cycle | None = None
+    ) -> list[LogFile]:
         """The files of a table and partition that count by `settled`, of one cycle or of all, oldest first."""
         partition = partition_name(kind, number)
         if cycle is None:

@@ -43,9 +43,7 @@ class Span:
 def spans_from(marks: Mapping[int, int], upto: Mapping[int, int]) -> list[Span]:
     """What lies between `marks` and `upto`, for every bucket where something does."""
     return [
-        Span(bucket, marks.get(bucket, 0), last)
-        for bucket, last in sorted(upto.items())
-        if last > marks.get(bucket, 0)
+        Span(bucket, marks.get(bucket, 0), last) for bucket, last in sorted(upto.items()) if last > marks.get(bucket, 0)
     ]
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from crawler.core.cycle import Cycle
+from crawler.core.errors import CorruptLake
 from crawler.store import tables
 from crawler.store.lake import Lake, partition_name
 
@@ -63,6 +64,10 @@ def plan_metadata(
     }
 
 
-def create_plan(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> bool:
-    """Make the staged file the plan, unless one stands; says whether it was ours."""
-    return lake.files.create(staged, plan_name(lake, cycle, bucket))
+def create_plan(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile:
+    """Make the staged file the plan, unless one stands; returns the one that stands."""
+    lake.files.create(staged, plan_name(lake, cycle, bucket))
+    plan = read_plan(lake, cycle, bucket)
+    if plan is None:
+        raise CorruptLake(lake.files.path(plan_name(lake, cycle, bucket)), "was deleted while its cycle is open")
+    return plan

@@ -58,7 +58,9 @@ def run(con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
     return con.execute(*_statement(name, parameters))
 
 
-def arrow(con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any] | None = None) -> pa.RecordBatchReader:
+def arrow(
+    con: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any] | None = None
+) -> pa.RecordBatchReader:
     """The result of `sql/<name>.sql` as a stream of Arrow batches."""
     text, named = _statement(name, parameters)
     return con.sql(text, params=named).to_arrow_reader()

@@ -38,9 +38,7 @@ def rows_table(table: str, rows: Sequence[Row]) -> pa.Table:
     """`rows`, dicts of the columns of `table`, as an Arrow table. Raises ValueError for a NULL where none may be."""
     schema = arrow_schema(table)
     columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    for field, column in zip(schema, columns, strict=True):
-        if not field.nullable and column.null_count:
-            raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(rows)} rows")
+    _require_values(table, schema, columns)
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -62,6 +60,7 @@ def write_result(
         for batch in reader:
             rows += batch.num_rows
             columns = [batch.column(field.name).cast(field.type) for field in schema]
+            _require_values(table, schema, columns)
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     _write(path, schema, batches(), metadata)
@@ -75,6 +74,13 @@ def read_metadata(path: str) -> dict[str, str]:
     except (pa.ArrowInvalid, OSError) as error:
         raise CorruptLake(path, f"is no readable Parquet file: {error}") from error
     return {key.decode(): value.decode() for key, value in found.items() if not key.startswith(b"ARROW:")}
+
+
+def _require_values(table: str, schema: pa.Schema, columns: Sequence[pa.Array]) -> None:
+    """Parquet forgets NOT NULL, so it is checked where rows are written. Raises ValueError."""
+    for field, column in zip(schema, columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(column)} rows")
 
 
 def _write(

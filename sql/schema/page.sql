@@ -29,7 +29,7 @@ CREATE TABLE page (
     text_bytes UINTEGER,
     body_bytes UBIGINT,
     title VARCHAR,
-    noindex BOOLEAN NOT NULL,
+    noindex BOOLEAN,
     redirect_url VARCHAR,
     canonical_url VARCHAR,
     duplicate_of VARCHAR,
@@ -66,7 +66,7 @@ COMMENT ON COLUMN page.simhash IS 'its SimHash';
 COMMENT ON COLUMN page.text_bytes IS 'bytes of its normalised text';
 COMMENT ON COLUMN page.body_bytes IS 'bytes of its body';
 COMMENT ON COLUMN page.title IS 'its title';
-COMMENT ON COLUMN page.noindex IS 'whether it asks not to be indexed';
+COMMENT ON COLUMN page.noindex IS 'whether it asks not to be indexed; NULL if it was never fetched';
 COMMENT ON COLUMN page.redirect_url IS 'where it redirects to; NULL unless the last success was a redirect';
 COMMENT ON COLUMN page.canonical_url IS 'what its rel=canonical names';
 COMMENT ON COLUMN page.duplicate_of IS 'canonical URL that brought the same content first; NULL unless it is a copy';

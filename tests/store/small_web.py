@@ -47,7 +47,7 @@ def small_settings(root: str, **lake: Any) -> Any:
         {
             "crawl": {"user_agent": "test/1 (+http://contact.test/)"},
             "lake": {"root": root, "buckets": BUCKETS, "checkpoint_min_rows": 1, "checkpoint_share": 0.3, **lake},
-                "plan": {"min_interval_days": 0},
+            "plan": {"min_interval_days": 0},
             "engine": {"threads": 1},
         }
     )

@@ -4,6 +4,7 @@ Two or three owners at a time run real stages on a real folder, in an order that
 `small_web` stands for the network. At the end everything is run to completion and judged by what readers see.
 """
 
+import contextlib
 import itertools
 import shutil
 import tempfile
@@ -247,10 +248,8 @@ def count_every_file(self: Settled, epoch: int, sequence: int) -> bool:
 
 def release_as_if_accepted(self: Owner) -> None:
     """The mutant that does not mind a refused release."""
-    try:
+    with contextlib.suppress(LeaseLost):
         RELEASE(self)
-    except LeaseLost:
-        pass
 
 
 RELEASE = Owner.release
