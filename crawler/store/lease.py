@@ -114,8 +114,10 @@ class KernelLock:
         _HELD.add(descriptor)
 
         def let_go() -> None:
-            _HELD.discard(descriptor)
-            os.close(descriptor)
+            if descriptor in _HELD:  # a forked child that ends its copy of the block has closed it already
+                _HELD.discard(descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for a child that is just being forked
+                os.close(descriptor)
 
         return let_go
 
