@@ -48,6 +48,10 @@ class AirflowApi:
                 raise
             self._call("PATCH", f"/pools/{name}", {"slots": slots})
 
+    def open_slots(self, pool: str) -> int:
+        """How many more tasks the pool would let run."""
+        return int(self._call("GET", f"/pools/{pool}")["open_slots"])
+
     def await_dag(self, dag: str, seconds: float) -> None:
         """Wait until the DAG is known, then switch it on. Raises AirflowRefused with its import error if it has one."""
         limit = time.monotonic() + seconds

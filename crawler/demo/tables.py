@@ -122,13 +122,8 @@ def add_freshness(report: Report, live: Iterable[Row], truth: Truth, now: dateti
         pace = next(word for most, word in _PACES if truth.changes_per_day(page["url"]) <= most)
         copies[pace] += 1
         current[pace] += not truth.changed_between(page["url"], page["fetched_at"], now)
-    table = _table(
-        f"Freshness: what the web's truth says of our copies at {now:%Y-%m-%d %H:%M}",
-        "page",
-        "copies",
-        "current",
-        "share",
-    )
+    title = f"Freshness: what the web's truth says of our copies at {now:%Y-%m-%d %H:%M}"
+    table = _table(title, "page", "copies", "current", "share")
     for _, pace in _PACES:
         table.add_row(pace, _number(copies[pace]), _number(current[pace]), _share(current[pace], copies[pace]))
     table.add_section()

@@ -14,7 +14,7 @@ import pytest
 from crawler.core.clock import open_clock
 from crawler.core.config import load_settings
 from crawler.store.lake import Lake
-from tests.dags.support import BUCKETS, DAGS, STAGES, USER_AGENT, Calls
+from tests.dags.support import BUCKETS, DAGS, STAGES, USER_AGENT, Calls, HundredDaysAgo
 
 
 @pytest.fixture(scope="session")
@@ -53,14 +53,6 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     path.write_text(f'[crawl]\nuser_agent = "{USER_AGENT}"\n[lake]\nbuckets = {BUCKETS}\n')
     monkeypatch.setenv("RECRAWL_SETTINGS", str(path))
     settings = load_settings(path)
-
-    class HundredDaysAgo:
-        def now(self) -> datetime:
-            return datetime.now(UTC) - timedelta(days=100)
-
-        def monotonic(self) -> float:
-            return 0.0
-
     Lake.create(settings, HundredDaysAgo())
     return Lake.open(settings, open_clock(None))
 

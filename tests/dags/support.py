@@ -1,6 +1,7 @@
 """What the tests of the DAGs share."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
@@ -20,3 +21,13 @@ class Calls(list[tuple[object, ...]]):
 
     def of(self, stage: str) -> list[tuple[object, ...]]:
         return sorted(call[1:] for call in self if call[0] == stage)
+
+
+class HundredDaysAgo:
+    """The clock to create a lake with whose first cycle is long past."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) - timedelta(days=100)
+
+    def monotonic(self) -> float:
+        return 0.0

@@ -14,7 +14,7 @@ from crawler.core.errors import BucketTaken, CorruptLake, LeaseLost
 from crawler.store.lake import Lake
 from tests.dags.support import BUCKETS, DAGS, Calls
 
-pytestmark = [pytest.mark.airflow, pytest.mark.slow]
+pytestmark = [pytest.mark.airflow, pytest.mark.slow, pytest.mark.xdist_group("dag")]
 
 EACH = range(BUCKETS)
 
