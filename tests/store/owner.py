@@ -27,15 +27,18 @@ def own(root: str) -> None:
     """Own the bucket with children of every kind; they live until standard input ends, and so do we."""
     take(root, guarded=True)
     subprocess.Popen(["cat"], close_fds=False)
+    runs, say_runs = os.pipe()
     if not os.fork():
+        os.write(say_runs, b".")
         sys.stdin.read()
         os._exit(0)
-    print("owned", flush=True)
+    os.read(runs, 1)
+    say("owned")
     sys.stdin.read()
 
 
 def race(root: str, *, guarded: bool) -> None:
-    """Print how each of the takers ended, a line each. No taker ends before all have tried."""
+    """Say how each of the takers ended, a line each. No taker ends before all have tried."""
     begin, let_begin = os.pipe()
     end, let_end = os.pipe()
     tried, say_tried = os.pipe()
@@ -55,10 +58,15 @@ def race(root: str, *, guarded: bool) -> None:
     os.close(let_begin)
     os.close(say_tried)
     with os.fdopen(tried) as results:
-        print("".join(results.readline() for _ in range(TAKERS)), end="", flush=True)
+        say(*(results.readline().strip() for _ in range(TAKERS)))
     os.close(let_end)
     for _ in range(TAKERS):
         os.wait()
+
+
+def say(*lines: str) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
