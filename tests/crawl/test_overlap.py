@@ -35,8 +35,9 @@ def test_a_backfill_beside_the_daily_run_asks_no_host_twice_at_once_and_no_url_t
         crawl.next_day()
         today = crawl.cycle
         with Task("cycle", settings, today) as daily, Task("cycle", settings, missed) as backfill:
-            assert daily.end(timeout=120) == (0, "")
-            assert backfill.end(timeout=120) == (0, "")
+            for task in (daily, backfill):
+                code, errors = task.end(timeout=120)
+                assert code == 0, errors
 
         pages = [entry for entry in server.log if entry.target != "/robots.txt"]
         asked = Counter(f"http://{entry.host}{server.suffix}{entry.target}" for entry in pages)
