@@ -159,7 +159,7 @@ class Host:
         """
         share = 0.5 if self.pace.penalty > 1 else 1.0
         delay = self.pace.usual_seconds
-        most_requests = self.window_seconds / delay if delay > 0 else math.inf
+        most_requests = self.window_seconds // delay if delay > 0 else math.inf
         earlier = self.pace.earlier_requests
         return self.pages + earlier >= self.most_pages * share or self.pace.requests + earlier >= most_requests * share
 
