@@ -16,11 +16,14 @@ found AS (
 ),
 placed AS (
     SELECT
-        *,
-        log_position(epoch, sequence) AS position,
-        outcome = 'ok' AND body_digest IS NOT NULL AS has_content,
-        max(log_position(epoch, sequence)) FILTER (is_success(outcome)) OVER (PARTITION BY url_key) AS success_position
-    FROM tail_observation
+        o.*,
+        log_position(o.epoch, o.sequence) AS position,
+        o.outcome = 'ok' AND o.body_digest IS NOT NULL AS has_content,
+        max(position) FILTER (is_success(o.outcome)) OVER (PARTITION BY o.url_key) AS success_position,
+        CASE WHEN has_content THEN o.body_digest END AS brought,
+        coalesce(lag(brought IGNORE NULLS) OVER (PARTITION BY o.url_key ORDER BY position), base.body_digest) AS held
+    FROM tail_observation AS o
+    LEFT JOIN base USING (url_key)
 ),
 asked AS (
     SELECT
@@ -30,6 +33,7 @@ asked AS (
         arg_max({'etag': etag, 'last_modified': last_modified}, position)
             FILTER (has_content OR (outcome = 'not_modified' AND body_digest IS NOT NULL)) AS validators,
         arg_max(page_content(o), position) FILTER (has_content) AS content,
+        max(position) FILTER (brought IS DISTINCT FROM held AND has_content) AS body_position,
         max(fetched_at) FILTER (has_content AND content_changed IS DISTINCT FROM false) AS changed_at,
         count(*) FILTER (is_success(outcome)) AS fetches,
         count(*) FILTER (content_changed) AS changes,
@@ -38,7 +42,15 @@ asked AS (
     GROUP BY url_key
 ),
 marked AS (
-    SELECT url_key, arg_max(d, log_position(epoch, sequence)) AS row FROM tail_duplicate AS d GROUP BY url_key
+    -- What a merge says of a body holds while the page has that body: until another comes, and not when it comes back.
+    SELECT d.url_key, arg_max(d.first_url, log_position(d.epoch, d.sequence)) AS first_url
+    FROM tail_duplicate AS d
+    LEFT JOIN base USING (url_key)
+    LEFT JOIN asked USING (url_key)
+    WHERE
+        d.body_digest = coalesce(asked.content.body_digest, base.body_digest)
+        AND log_position(d.epoch, d.sequence) > coalesce(asked.body_position, 0)
+    GROUP BY d.url_key
 )
 SELECT
     touched.url_key,
@@ -56,10 +68,7 @@ SELECT
     unnest(coalesce(asked.validators, {'etag': base.etag, 'last_modified': base.last_modified})),
     unnest(coalesce(asked.content, base.content)),
     CASE WHEN asked.success IS NULL THEN base.redirect_url ELSE asked.success.redirect_url END AS redirect_url,
-    CASE
-        WHEN marked.row.body_digest = coalesce(asked.content.body_digest, base.body_digest) THEN marked.row.first_url
-        WHEN asked.content IS NULL OR asked.content.body_digest = base.body_digest THEN base.duplicate_of
-    END AS duplicate_of,
+    coalesce(marked.first_url, CASE WHEN asked.body_position IS NULL THEN base.duplicate_of END) AS duplicate_of,
     coalesce(asked.last.epoch, base.last_epoch, 0) AS last_epoch
 FROM touched
 LEFT JOIN base USING (url_key)

@@ -1,0 +1,354 @@
+"""The state of a bucket is a pure fold of its log: in order, over any checkpoints, as a plain loop would do it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawler.core.keys import url_key
+from crawler.core.outcomes import CONSEQUENCES, Kind, Outcome
+from crawler.store import query, state
+from crawler.store.lake import Lake
+from crawler.store.state import checkpoint_epochs, open_state, write_checkpoint
+from tests.store.small_lake import NOON, Row, digest, host_state, known, lake_at, observed, read, write
+
+URLS = ("http://a.test/1", "http://a.test/2")
+NEVER_FOUND = "http://a.test/never-found"
+BODIES = ("one", "two")
+KEY = url_key(URLS[0])
+
+
+def fold(lake: Lake, *, without_checkpoints: bool = False) -> dict[str, Row]:
+    """The state of bucket 0 by URL."""
+    patch = pytest.MonkeyPatch()
+    if without_checkpoints:
+        patch.setattr(state, "checkpoint_epochs", lambda *_: [])
+    try:
+        con = lake.connect()
+        open_state(lake, con, 0, lake.settled("bucket", 0))
+        return {row["url"]: row for row in query.rows(con.execute("FROM state_page"))}
+    finally:
+        patch.undo()
+
+
+def checkpoint(lake: Lake) -> int:
+    return write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
+
+
+def marked(url: str, body: str, first_url: str) -> Row:
+    return {"url_key": url_key(url), "body_digest": digest(body), "first_url": first_url}
+
+
+@contextmanager
+def new_lake() -> Iterator[Lake]:
+    with tempfile.TemporaryDirectory() as root:
+        yield lake_at(root)
+
+
+# The laws
+
+OUTCOMES = st.sampled_from(["ok", "ok", "ok", "not_modified", "redirected", "gone", "timed_out", "denied_by_robots"])
+TEXTS = st.none() | st.sampled_from("xyz")
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> tuple[str, list[Row]]:
+    found = []
+    for url in draw(st.sets(st.sampled_from([*URLS, NEVER_FOUND]), min_size=1)):
+        outcome = draw(OUTCOMES)
+        body = draw(st.none() | st.sampled_from(BODIES)) if outcome in ("ok", "not_modified") else None
+        fields = {
+            "outcome": outcome,
+            "status": draw(st.none() | st.sampled_from([200, 404])),
+            "etag": draw(TEXTS),
+            "last_modified": draw(TEXTS),
+            "title": draw(TEXTS),
+            "redirect_url": draw(TEXTS) if outcome == "redirected" else None,
+            "canonical_url": draw(TEXTS),
+            "noindex": draw(st.booleans()),
+            "content_changed": draw(st.none() | st.booleans()) if outcome == "ok" and body else None,
+        }
+        found.append(observed(url, body, **fields))
+    return "observation", found
+
+
+FOUND = st.tuples(
+    st.just("url"),
+    st.lists(
+        st.builds(known, st.sampled_from(URLS), depth=st.integers(0, 3), is_seed=st.booleans()),
+        unique_by=lambda row: row["url"],
+    ),
+)
+MARKS = st.tuples(
+    st.just("duplicate"),
+    st.lists(
+        st.builds(marked, st.sampled_from(URLS), st.sampled_from(BODIES), st.sampled_from(["p", "q"])),
+        min_size=1,
+        unique_by=lambda row: (row["url_key"], row["body_digest"]),
+    ),
+)
+REWRITE: tuple[str, list[Row]] = ("rewrite", [])
+LOG = st.lists(
+    st.tuples(st.one_of(observations(), observations(), FOUND, MARKS, st.just(REWRITE)), st.booleans()),
+    min_size=1,
+    max_size=8,
+)
+
+
+def append(lake: Lake, table: str, rows: list[Row]) -> int:
+    """Write one batch in an epoch of its own; `rewrite` makes one file of all observations so far."""
+    if table == "rewrite":
+        return write(lake, 0, {"observation": read(lake, "observation")}, finished=True)
+    if table == "duplicate":
+        return write(lake, 0, {"duplicate": rows, "url": []})
+    return write(lake, 0, {table: rows})
+
+
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(LOG)
+def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
+    log: list[tuple[tuple[str, list[Row]], bool]],
+) -> None:
+    with new_lake() as lake:
+        loop = PlainLoop()
+        loop.add("url", first := [known(url) for url in URLS], append(lake, "url", first))
+        for number, ((table, rows), cut_here) in enumerate(log):
+            at = NOON + timedelta(minutes=number)
+            timed = {"observation": ["fetched_at", "ended_at"], "url": ["discovered_at"]}.get(table, [])
+            rows = [{**row, **dict.fromkeys(timed, at)} for row in rows]
+            loop.add(table, rows, append(lake, table, rows))
+            if cut_here:
+                checkpoint(lake)
+        with_checkpoints = fold(lake)
+        assert with_checkpoints == fold(lake, without_checkpoints=True)
+        assert {url: pick(row, loop.pages[url]) for url, row in with_checkpoints.items()} == loop.pages
+
+
+def pick(row: Row, like: Row) -> Row:
+    return {name: row[name] for name in like}
+
+
+class PlainLoop:
+    """The fold as a loop over the log, row by row."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Row] = {}
+
+    def add(self, table: str, rows: list[Row], epoch: int) -> None:
+        for row in rows:
+            if table == "url":
+                self._find(row)
+            elif table == "observation" and row["url"] in self.pages:
+                self._observe(self.pages[row["url"]], row, epoch)
+            elif table == "duplicate":
+                page = next(page for page in self.pages.values() if page["url_key"] == row["url_key"])
+                if page["body_digest"] == row["body_digest"]:
+                    page["duplicate_of"] = row["first_url"]
+
+    def _find(self, row: Row) -> None:
+        new = {name: row[name] for name in ("url_key", "host", "depth", "discovered_at", "is_seed")}
+        counts: Row = {"streak": 0, "fetches": 0, "changes": 0, "last_epoch": 0}
+        unset = (
+            *("outcome", "status", "asked_at", "fetched_at", "changed_at", "etag", "last_modified", "body_digest"),
+            *("body_bytes", "title", "canonical_url", "redirect_url", "duplicate_of", "noindex"),
+        )
+        page = self.pages.setdefault(row["url"], {**new, **counts, **dict.fromkeys(unset)})
+        page["is_seed"] |= row["is_seed"]
+
+    def _observe(self, page: Row, row: Row, epoch: int) -> None:
+        page |= {"outcome": row["outcome"], "status": row["status"], "asked_at": row["fetched_at"]}
+        page["last_epoch"] = epoch
+        page["streak"] += 1
+        if CONSEQUENCES[Outcome(row["outcome"])].kind is Kind.SUCCESS:
+            page |= {"streak": 0, "fetched_at": row["fetched_at"], "redirect_url": row["redirect_url"]}
+            page["fetches"] += 1
+        page["changes"] += bool(row["content_changed"])
+        if row["outcome"] in ("ok", "not_modified") and row.get("body_digest"):
+            page |= {name: row[name] for name in ("etag", "last_modified")}
+        if row["outcome"] == "ok" and row.get("body_digest"):
+            if page["body_digest"] != row["body_digest"]:
+                page["duplicate_of"] = None
+            if row["content_changed"] is not False:
+                page["changed_at"] = row["fetched_at"]
+            page |= {name: row[name] for name in ("body_digest", "body_bytes", "title", "canonical_url", "noindex")}
+
+
+# What each column remembers
+
+
+def folded(lake: Lake, *rows: Row) -> Row:
+    """The state of the first URL after `rows` of it, an epoch each."""
+    write(lake, 0, {"url": [known(URLS[0])]})
+    for row in rows:
+        write(lake, 0, {"observation": [row]})
+    return fold(lake)[URLS[0]]
+
+
+def see(outcome: str, body: str | None = None, **fields: Any) -> Row:
+    return observed(URLS[0], body, outcome=outcome, **fields)
+
+
+def test_a_url_that_was_never_asked_for_is_known_with_no_outcome(tmp_path: Path) -> None:
+    page = folded(lake_at(tmp_path))
+    assert (page["outcome"], page["streak"], page["fetches"], page["last_epoch"]) == (None, 0, 0, 0)
+
+
+def test_a_streak_counts_failures_of_any_kind_since_the_last_success(tmp_path: Path) -> None:
+    page = folded(lake_at(tmp_path), see("timed_out"), see("ok", "one"), see("gone"), see("timed_out"))
+    assert (page["outcome"], page["streak"], page["fetches"]) == ("timed_out", 2, 1)
+
+
+def test_a_304_keeps_the_stored_content_and_its_own_validators(tmp_path: Path) -> None:
+    first = see("ok", "one", etag='"1"', title="One", at=NOON)
+    again = see("not_modified", "one", etag='W/"1"', at=NOON + timedelta(hours=1))
+    page = folded(lake_at(tmp_path), first, again)
+    assert (page["etag"], page["title"], page["body_digest"]) == ('W/"1"', "One", digest("one"))
+    assert (page["changed_at"], page["fetched_at"]) == (NOON, NOON + timedelta(hours=1))
+
+
+def test_a_failure_takes_away_nothing_that_is_stored(tmp_path: Path) -> None:
+    page = folded(lake_at(tmp_path), see("ok", "one", etag='"1"', title="One"), see("server_error", status=500))
+    assert (page["etag"], page["title"], page["body_digest"]) == ('"1"', "One", digest("one"))
+    assert (page["outcome"], page["status"]) == ("server_error", 500)
+
+
+def test_a_redirect_is_remembered_until_the_page_answers_itself(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    assert folded(lake, see("redirected", redirect_url="http://b.test/"))["redirect_url"] == "http://b.test/"
+    assert folded(lake, see("timed_out"))["redirect_url"] == "http://b.test/"
+    assert folded(lake, see("ok", "one"))["redirect_url"] is None
+
+
+def test_within_an_epoch_the_sequence_decides(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    rows = [see("gone", epoch=1, sequence=2), see("ok", "one", epoch=1, sequence=1)]
+    write(lake, 0, {"url": [known(URLS[0])]})
+    write(lake, 0, {"observation": rows})
+    page = fold(lake)[URLS[0]]
+    assert (page["outcome"], page["streak"], page["body_digest"]) == ("gone", 1, digest("one"))
+
+
+def test_of_two_marks_in_one_merge_that_of_the_current_content_holds(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one"), see("ok", "two"))
+    marks = [marked(URLS[0], "one", "http://first.test/one"), marked(URLS[0], "two", "http://first.test/two")]
+    write(lake, 0, {"duplicate": marks, "url": []})
+    assert fold(lake)[URLS[0]]["duplicate_of"] == "http://first.test/two"
+
+
+def test_a_copy_that_changes_is_no_copy_any_more(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one"))
+    write(lake, 0, {"duplicate": [marked(URLS[0], "one", "http://first.test/")], "url": []})
+    assert fold(lake)[URLS[0]]["duplicate_of"] == "http://first.test/"
+    assert folded(lake, see("not_modified", "one"))["duplicate_of"] == "http://first.test/"
+    assert folded(lake, see("ok", "two"))["duplicate_of"] is None
+
+
+# Checkpoints
+
+
+def test_a_checkpoint_of_an_epoch_is_the_same_whoever_writes_it(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one"))
+    assert checkpoint(lake) == 1
+    (epoch,) = checkpoint_epochs(lake, 0)
+    name = state.checkpoint_name(lake, 0, epoch, "page")
+    before = lake.files.read(name)
+    assert checkpoint(lake) == 1
+    assert lake.files.read(name) == before
+    lake.files.delete(name)
+    checkpoint(lake)
+    assert lake.files.read(name) == before
+
+
+def test_a_checkpoint_without_its_page_file_does_not_exist(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one"))
+    checkpoint(lake)
+    before = fold(lake)
+    (epoch,) = checkpoint_epochs(lake, 0)
+    lake.files.delete(state.checkpoint_name(lake, 0, epoch, "page"))
+    assert checkpoint_epochs(lake, 0) == []
+    assert fold(lake) == before
+
+
+def test_a_state_of_the_past_is_read_without_later_checkpoints(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one"))
+    past = lake.settled("bucket", 0)
+    write(lake, 0, {"observation": [see("gone")]})
+    checkpoint(lake)
+    con = lake.connect()
+    opened = open_state(lake, con, 0, past)
+    assert opened.from_epoch == 0
+    assert con.execute("SELECT outcome FROM state_page").fetchall() == [("ok",)]
+
+
+def test_a_checkpoint_leaves_a_tail_of_what_came_later(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    write(lake, 0, {"url": [known(url) for url in URLS]})
+    checkpoint(lake)
+    assert open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)).counts() == (2, 0)
+    write(lake, 0, {"observation": [see("ok", "one")]})
+    assert open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)).counts() == (2, 1)
+
+
+def test_a_checkpoint_keeps_each_host_s_newest_state(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    for delay in (1.0, 2.0):
+        hosts = [host_state("a.test", delay_seconds=delay), host_state("b.test", delay_seconds=delay + 10)]
+        write(lake, 0, {"observation": [], "host_state": hosts})
+    for _ in range(2):
+        checkpoint(lake)
+        con = lake.connect()
+        open_state(lake, con, 0, lake.settled("bucket", 0))
+        found = con.execute("SELECT host, delay_seconds FROM base_host ORDER BY host").fetchall()
+        assert found == [("a.test", 2.0), ("b.test", 12.0)]
+        write(lake, 0, {"observation": []})
+
+
+def robots(verdict: str, body: bytes | None, minutes: int, **fields: Any) -> Row:
+    at = NOON + timedelta(minutes=minutes)
+    row = {
+        "origin": "http://a.test",
+        "host_key": 1,
+        "host": "a.test",
+        "url": "http://a.test/robots.txt",
+        "hop": 0,
+        "final": True,
+        "verdict": verdict,
+        "outcome": "ok",
+        "fetched_at": at,
+        "ended_at": at,
+        "sent": True,
+        "delay_seconds": 1.0,
+        "valid_until": at + timedelta(days=1),
+        "body": body,
+    }
+    return {**row, **fields}
+
+
+def test_a_checkpoint_keeps_of_robots_txt_the_newest_decision_and_the_newest_body(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    decisions = [
+        robots("rules", b"old", 0),
+        robots("disallow", None, 1),
+        robots("rules", b"new", 2),
+        robots("redirect", None, 3, final=False),
+        robots("disallow", None, 4),
+        robots("allow", None, 5),
+    ]
+    for row in decisions:
+        write(lake, 0, {"observation": [], "robots": [row]})
+        checkpoint(lake)
+    con = lake.connect()
+    open_state(lake, con, 0, lake.settled("bucket", 0))
+    kept = con.execute("SELECT verdict, body FROM base_robots ORDER BY fetched_at").fetchall()
+    assert kept == [("rules", b"new"), ("allow", None)]
