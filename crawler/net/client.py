@@ -6,12 +6,9 @@ never raises for a site's failure.
 """
 
 import http.client
-import re
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException, Response
@@ -21,50 +18,17 @@ from crawler.core.clock import Clock
 from crawler.core.config import FetchSettings
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.decoding import OFFERED, Undecodable, decoded
+from crawler.net.reply import Reply, first_value, media_type, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed, Resolver
 from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, Place, SingleSession
 from crawler.net.wire import Limits
 
 _PIECE = 1 << 16
 _LONGEST_REST = 1 << 15
-_ERROR_LENGTH = 200
 _PORTS = {"http": 80, "https": 443}
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 _FAILURES = (OSError, http.client.HTTPException, HTTPError, RequestException, Undecodable, ValueError)
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
-_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of one request.
-
-    body: decoded, only where the outcome is `ok`. wire_bytes: of the body as transferred. truncated: the body was cut
-    at the limit. sent: whether a request went out. ended: monotonic; elapsed: seconds from sending to the end.
-    """
-
-    outcome: Outcome
-    status: int | None
-    headers: list[tuple[str, str]]
-    body: bytes | None
-    wire_bytes: int
-    truncated: bool
-    address: str | None
-    sent: bool
-    error: str | None
-    fetched_at: datetime
-    ended_at: datetime
-    ended: float
-    elapsed: float
-
-    def header(self, name: str) -> str | None:
-        """The first value of a header, as the server wrote it (Latin-1)."""
-        return _first(self.headers, name)
-
-    @property
-    def media_type(self) -> str | None:
-        """The Content-Type in lower case without parameters; None if there is none that can be read."""
-        return _media_type(self.headers)
 
 
 class Client:
@@ -195,8 +159,8 @@ class _Exchange:
         """Set the outcome by the head; whether the body is wanted. accepted: content types, None for all."""
         self.status = response.status_code
         self.headers = list(response.raw.headers.items())
-        self.outcome = of_status(self.status, retry_after=_first(self.headers, "retry-after") is not None)
-        if self.outcome is Outcome.REDIRECTED and not (_first(self.headers, "location") or "").strip():
+        self.outcome = of_status(self.status, retry_after=first_value(self.headers, "retry-after") is not None)
+        if self.outcome is Outcome.REDIRECTED and not (first_value(self.headers, "location") or "").strip():
             self.outcome, self.error = Outcome.PROTOCOL_ERROR, "a redirect without a Location"
         if self.outcome is Outcome.NOT_MODIFIED and not _CONDITIONS.intersection(
             name.lower() for name in request.headers
@@ -208,8 +172,8 @@ class _Exchange:
             self.outcome, self.error = Outcome.BAD_CONTENT, f"status {self.status} has no content"
         elif self.status == 206:
             self.outcome, self.error = Outcome.PROTOCOL_ERROR, "a part of the page, which was not asked for"
-        elif accepted is not None and (_media_type(self.headers) or "") not in accepted:
-            self.outcome, self.error = Outcome.UNWANTED_TYPE, printable(_media_type(self.headers) or "")
+        elif accepted is not None and (media_type(self.headers) or "") not in accepted:
+            self.outcome, self.error = Outcome.UNWANTED_TYPE, printable(media_type(self.headers) or "")
         return self.outcome is Outcome.OK
 
     def read(self, response: Response) -> None:
@@ -254,21 +218,6 @@ class _Exchange:
             ended=ended,
             elapsed=ended - self._started,
         )
-
-
-def printable(text: str) -> str:
-    """At most 200 printable characters of `text`, for a row."""
-    return "".join(char if char.isprintable() else " " for char in text)[:_ERROR_LENGTH]
-
-
-def _first(headers: list[tuple[str, str]], name: str) -> str | None:
-    name = name.lower()
-    return next((value for key, value in headers if key.lower() == name), None)
-
-
-def _media_type(headers: list[tuple[str, str]]) -> str | None:
-    found = _MEDIA_TYPE.match((_first(headers, "content-type") or "").strip().lower())
-    return found.group() if found else None
 
 
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:

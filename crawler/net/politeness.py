@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar
 from crawler.core.config import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome
-from crawler.net.client import Reply
+from crawler.net.reply import Reply
 
 _SMOOTHING = 0.3  # weight of the newest response time
 _MOST_PENALTY = 1024.0
@@ -138,8 +138,8 @@ class HostPace:
 
     def stretch(self) -> None:
         """Apply a delay that has grown since the last response, by a robots.txt that another host has served."""
-        if self.requests:
-            self.allowed += max(self.usual_seconds - self.delay_seconds, 0.0)
+        if self.requests and self.usual_seconds > self.delay_seconds:
+            self.owe(self.allowed - self.delay_seconds)
 
     @property
     def restart_seconds(self) -> float:

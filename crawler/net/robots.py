@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from protego import Protego
 
 from crawler.core.outcomes import Outcome
-from crawler.net.client import Reply
+from crawler.net.reply import Reply
 
 MAX_BYTES = 500 * 1024
 MAX_HOPS = 5

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -51,15 +52,17 @@ def test_the_total_time_of_a_request_holds_against_a_slow_server(client: Client,
 
 def test_a_body_is_cut_at_the_limit_after_decoding() -> None:
     exchange = {"body": {"bomb": ["gzip", 64 << 20]}}
-    with site({URL: exchange}) as server, server.intercept():
-        reply = make_client(max_body_bytes=100_000).get(URL)
+    server, client = site({URL: exchange}), make_client(max_body_bytes=100_000)
+    with server, server.intercept(), closing(client):
+        reply = client.get(URL)
     assert (reply.outcome, reply.truncated, reply.body) == (Outcome.OK, True, bytes(100_000))
     assert reply.wire_bytes < 200_000
 
 
 def test_a_body_of_exactly_the_limit_is_whole() -> None:
-    with site({URL: {"body": {"repeat": ["x", 2048]}}}) as server, server.intercept():
-        reply = make_client(max_body_bytes=2048).get(URL)
+    server, client = site({URL: {"body": {"repeat": ["x", 2048]}}}), make_client(max_body_bytes=2048)
+    with server, server.intercept(), closing(client):
+        reply = client.get(URL)
     assert (reply.truncated, len(reply.body or b"")) == (False, 2048)
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from crawler.core.config import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome, of_status
-from crawler.net.client import Reply
 from crawler.net.politeness import Gates, HostPace, retry_after
+from crawler.net.reply import Reply
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.outcomes import Outcome, of_status
-from crawler.net.client import Reply
+from crawler.net.reply import Reply
 from crawler.net.robots import MAX_BYTES, parse, verdict
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

@@ -316,6 +316,28 @@ def test_a_redirect_of_robots_txt_to_a_host_of_the_bucket_goes_through_its_gate(
     assert ledger.early() == []
 
 
+def test_a_crawl_delay_that_another_host_serves_holds_at_once() -> None:
+    routes = {
+        "http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]},
+        "http://b.test/r": {"body": "User-agent: *\nCrawl-delay: 0.5\n"},
+    }
+    ledger = MemoryLedger(urls(2))
+    with site(routes, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server)
+        assert min(gaps(server, "a.test")) >= 0.5 - TOLERANCE_SECONDS
+    assert ledger.hosts()["a.test"].crawl_delay_seconds == 0.5
+    assert ledger.hosts()["b.test"].crawl_delay_seconds is None
+
+
+def test_a_url_that_was_not_asked_for_says_why() -> None:
+    ledger = MemoryLedger(urls(1))
+    with site(robots={"status": 500}) as server:
+        run(ledger, server)
+    (row,) = ledger.rows["observation"]
+    assert row["error"] == "robots.txt: server_error: status 500"
+    assert (row["sent"], row["delay_seconds"], row["fetched_at"] == row["ended_at"]) == (False, 0.0, True)
+
+
 def test_a_redirect_of_robots_txt_to_a_host_without_a_plan_is_followed() -> None:
     routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
     ledger = MemoryLedger(urls(1))

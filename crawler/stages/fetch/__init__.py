@@ -18,8 +18,9 @@ from crawler.net.client import Client
 from crawler.net.politeness import HostPace
 from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
-from crawler.stages.fetch.engine import Engine, Ledger, Task, floor_of
+from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.task import Ledger, Task, floor_of
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
@@ -121,5 +122,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
         host.plan(planned)
         for url in {origin_of(target.url) for target in planned} & copies.keys():
             host.origins[url].load(copies[url], settings.crawl.product_token, now)
+        if all(origin.is_known(now) for origin in host.origins.values()):
+            host.obey_robots()  # else the recorded Crawl-delay holds until robots.txt has been read
         hosts.append(host)
     return hosts

@@ -10,51 +10,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import timedelta
 
-from crawler.core.clock import Clock
-from crawler.core.config import Settings
-from crawler.core.cycle import Cycle
-from crawler.core.model import HostState, RobotsCopy, Row, Target
-from crawler.net.client import Client, Reply
+from crawler.core.model import Row
 from crawler.net.politeness import Gates, HostPace
-from crawler.net.resolver import Resolver
+from crawler.net.reply import Reply
 from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.segment import Segment
+from crawler.stages.fetch.task import Ledger, Task, floor_of
 
 _SUPERVISE_SECONDS = 1.0
 _PARKED_SECONDS = 0.1  # a parked host is owed more than this, so it loses nothing while others join it
-
-
-class Ledger(Protocol):
-    """What a fetch task needs of `store.ledger.FetchLedger`."""
-
-    taken_over: bool
-    shared_addresses: dict[str, int]
-
-    @property
-    def deadline(self) -> datetime: ...
-    def todo(self) -> list[Target]: ...
-    def hosts(self) -> dict[str, HostState]: ...
-    def robots(self) -> dict[str, RobotsCopy]: ...
-    def append(self, rows: Mapping[str, Sequence[Row]]) -> None: ...
-    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What stays the same during one fetch task. deadline: monotonic instant after which nothing is sent."""
-
-    settings: Settings
-    clock: Clock
-    cycle: Cycle
-    buckets: int
-    bucket: int
-    client: Client
-    resolver: Resolver
-    deadline: float
 
 
 class Engine:
@@ -349,9 +315,3 @@ class Engine:
         if not self._busy:
             self._news.notify()
             self._turn.notify_all()
-
-
-def floor_of(settings: Settings, host: str) -> float:
-    """The least delay of a host by the settings, in seconds."""
-    own = settings.host.get(host)
-    return settings.politeness.delay_seconds if own is None or own.delay_seconds is None else own.delay_seconds

@@ -35,15 +35,16 @@ class State(Enum):
 class Origin:
     """A scheme, host and port: what one robots.txt is for.
 
-    verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means. copy: the
-    newest decision of earlier, with the last good body. not_before: monotonic instant before which robots.txt is not
-    asked for again. is_sought: a request for it is under way.
+    verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means;
+    reason: the words for it. copy: the newest decision of earlier, with the last good body. not_before: monotonic
+    instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
     """
 
     url: str
     verdict: str | None = None
     valid_until: datetime | None = None
     denial: Outcome = Outcome.ROBOTS_UNREACHABLE
+    reason: str | None = None
     rules: Rules | None = None
     digest: bytes | None = None
     copy: RobotsCopy | None = None
@@ -71,7 +72,7 @@ class Origin:
     ) -> None:
         """Set the verdict; the next failure of robots.txt is a first one again."""
         self.verdict, self.valid_until, self.rules, self.digest = verdict, valid_until, rules, digest
-        self.denial = Outcome.ROBOTS_UNREACHABLE
+        self.denial, self.reason = Outcome.ROBOTS_UNREACHABLE, None
         self.tries = 0
 
     def copy_serves_until(self) -> datetime | None:

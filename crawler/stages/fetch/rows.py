@@ -17,10 +17,11 @@ from crawler.core.keys import host_key, url_key
 from crawler.core.model import Row, Target
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import CanonicalUrl, canonicalize, pattern_key, shape_trap
-from crawler.net.client import Reply, printable
 from crawler.net.politeness import retry_after
+from crawler.net.reply import Reply, printable
 from crawler.page.page import Page, ParserFailed, read_page
 from crawler.page.sitemap import read_sitemap
+from crawler.stages.fetch.hosts import Origin
 
 _XML_TYPES = frozenset({"application/xml", "text/xml", "application/rss+xml", "application/atom+xml"})
 _KEPT = "".join(chr(code) for code in range(0x21, 0x7F)) + " "
@@ -47,9 +48,10 @@ def validators(target: Target) -> dict[str, str]:
     return headers
 
 
-def unasked(target: Target, outcome: Outcome, now: datetime, cycle: Cycle, robots_digest: bytes | None) -> Row:
-    """The observation of a URL that we decide not to ask for."""
-    return _observation(target, cycle, now, now) | {"outcome": outcome.value, "robots_digest": robots_digest}
+def unasked(target: Target, outcome: Outcome, now: datetime, cycle: Cycle, origin: Origin) -> Row:
+    """The observation of a URL that we decide not to ask for, by the robots.txt of its origin."""
+    row = _observation(target, cycle, now, now)
+    return row | {"outcome": outcome.value, "robots_digest": origin.digest, "error": origin.reason}
 
 
 def visit(

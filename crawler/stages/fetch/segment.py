@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 
 from crawler.core.model import Row
 
-MOST_BYTES = 64 << 20  # of bodies, after which a segment is written whatever the settings say
+MOST_BYTES = 64 << 20  # of rows in memory, after which a segment is written whatever the settings say
+_BODIES = ("capture", "robots")
+_ROW_BYTES = 1 << 10  # of a row without its body, roughly
 
 
 @dataclass(slots=True)
 class Segment:
-    """Rows by table since `since` (monotonic), and how much they are."""
+    """Rows by table since `since` (monotonic). pages: observations among them; weight: bytes of memory, roughly."""
 
     since: float = 0.0
     pages: int = 0
-    body_bytes: int = 0
+    weight: int = 0
     rows: dict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, rows: Mapping[str, Sequence[Row]], now: float) -> None:
@@ -30,9 +32,8 @@ class Segment:
             if found:
                 self.rows[table].extend(found)
         self.pages += len(rows.get("observation", ()))
-        self.body_bytes += sum(
-            len(row["body"]) for table in ("capture", "robots") for row in rows.get(table, ()) if row["body"]
-        )
+        self.weight += sum(map(len, rows.values())) * _ROW_BYTES
+        self.weight += sum(len(row["body"] or b"") for table in _BODIES for row in rows.get(table, ()))
 
     @property
     def is_empty(self) -> bool:
@@ -40,8 +41,8 @@ class Segment:
 
     def is_full(self, most_pages: int) -> bool:
         """Whether it should be written now."""
-        return self.pages >= most_pages or self.body_bytes >= MOST_BYTES
+        return self.pages >= most_pages or self.weight >= MOST_BYTES
 
     def is_overfull(self, most_pages: int) -> bool:
         """Whether nothing more should be fetched before it is written."""
-        return self.pages >= 2 * most_pages or self.body_bytes >= 2 * MOST_BYTES
+        return self.pages >= 2 * most_pages or self.weight >= 2 * MOST_BYTES

@@ -10,11 +10,12 @@ from crawler.core.model import RobotsCopy, Row, Target
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net import robots
-from crawler.net.client import Reply, printable
+from crawler.net.reply import Reply, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed
 from crawler.stages.fetch import rows
-from crawler.stages.fetch.engine import Engine, Task
+from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Errand, Host, Origin
+from crawler.stages.fetch.task import Task
 
 _ROBOTS_RETRIES = 2
 _UNREACHABLE_SECONDS = 3600.0  # how long a robots.txt that could not be read is not asked for again
@@ -45,7 +46,7 @@ class Turns:
             now = clock.now()
             denial = _denial(origin, origin.targets[0]) if origin.is_known(now) else None
             if denial is not None:  # costs no request
-                row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin.digest)
+                row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin)
                 with self._engine.lock:
                     self._engine.commit({"observation": [row]})
                 continue
@@ -102,6 +103,7 @@ class Turns:
             self._engine.commit({"robots": [row]}, host)
             if not errand.origin.is_sought and errand.home is not host:
                 errand.home.pace.stretch()
+                self._engine.commit({}, errand.home)
                 self._engine.wake(errand.home)
 
     def _forward(self, errand: Errand, reply: Reply, row: Row) -> None:
@@ -153,6 +155,8 @@ class Turns:
         is_late = max(origin.not_before, home.pace.allowed) + reply.elapsed >= self._task.deadline
         if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
             origin.decide(robots.DISALLOW, again)
+            why = row["error"] or f"status {reply.status}"
+            origin.reason = printable(f"robots.txt: {row['outcome']}: {why}")
             if reply.outcome in _HOPELESS and errand.hop == 0:
                 origin.denial = reply.outcome  # what a page's own request would meet
             origin.not_before = reply.ended

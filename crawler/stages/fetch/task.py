@@ -1,0 +1,48 @@
+"""What one fetch task is given, and what it asks of the lake."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from crawler.core.clock import Clock
+from crawler.core.config import Settings
+from crawler.core.cycle import Cycle
+from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.net.client import Client
+from crawler.net.resolver import Resolver
+
+
+class Ledger(Protocol):
+    """What a fetch task needs of `store.ledger.FetchLedger`."""
+
+    taken_over: bool
+    shared_addresses: dict[str, int]
+
+    @property
+    def deadline(self) -> datetime: ...
+    def todo(self) -> list[Target]: ...
+    def hosts(self) -> dict[str, HostState]: ...
+    def robots(self) -> dict[str, RobotsCopy]: ...
+    def append(self, rows: Mapping[str, Sequence[Row]]) -> None: ...
+    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What stays the same during one fetch task. deadline: monotonic instant after which nothing is sent."""
+
+    settings: Settings
+    clock: Clock
+    cycle: Cycle
+    buckets: int
+    bucket: int
+    client: Client
+    resolver: Resolver
+    deadline: float
+
+
+def floor_of(settings: Settings, host: str) -> float:
+    """The least delay of a host by the settings, in seconds."""
+    own = settings.host.get(host)
+    return settings.politeness.delay_seconds if own is None or own.delay_seconds is None else own.delay_seconds
