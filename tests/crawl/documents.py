@@ -7,7 +7,6 @@ canonical form. No product code.
 import mimetypes
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -27,7 +26,6 @@ FOLDERS = {
     "policy.docs.test": "usr/share/doc/debian-policy/policy.html",
     "reference.docs.test": "usr/share/developers-reference",
 }
-PAGE_TYPES = ("text/html",)
 _SAFE = "!$&'()*+,/:;=@|[]%~"
 _REFRESH = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']*)", re.IGNORECASE)
 _UNRESERVED = re.compile(r"%(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
@@ -126,6 +124,8 @@ def links(body: bytes, url: str) -> set[tuple[str, str]]:
 def canonical(link: str, base: str) -> str | None:
     """An http URL without fragment, its path escaped one way, its query sorted; None for another scheme."""
     link = re.sub(r"[\t\r\n]", "", link.strip())
+    address = re.split("[?#]", link, maxsplit=1)[0]
+    link = address.replace("\\", "/") + link[len(address) :]  # a backslash is a slash to every browser
     try:
         parts = urlsplit(urldefrag(urljoin(base, link)).url)
         host = parts.hostname or ""
@@ -137,8 +137,3 @@ def canonical(link: str, base: str) -> str | None:
     path = _UNRESERVED.sub(lambda escape: chr(int(escape[1], 16)), quote(parts.path or "/", safe=_SAFE))
     query = "&".join(sorted(piece for piece in quote(parts.query, safe=_SAFE + "?").split("&") if piece))
     return f"http://{host}{port}{path}" + (f"?{query}" if query else "")
-
-
-def statuses(responses: dict[str, Response]) -> Counter[int]:
-    """How many responses there are of each status."""
-    return Counter(response.status for response in responses.values())

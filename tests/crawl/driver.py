@@ -1,4 +1,4 @@
-"""Runs the product's stages on a lake of its own, day after day of a simulated clock, in this process."""
+"""Runs the product's stages on a lake of its own, day after day of a simulated clock."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -8,6 +8,7 @@ from typing import Any
 from crawler.core.clock import SimulatedClock, open_clock
 from crawler.core.config import Settings, load_settings
 from crawler.core.cycle import Cycle
+from crawler.cycle_run import run_cycle
 from crawler.stages import admit, check, fetch, fingerprint, merge, plan, publish, seed
 from crawler.store.lake import Lake
 from crawler.store.reader import open_reader
@@ -76,6 +77,11 @@ class Crawl:
         for bucket in range(self.lake.buckets):
             fetch.run(self.lake, self.cycle, bucket)
         self.finish()
+
+    def run_parallel(self, processes: int = 2) -> None:
+        """All stages of today's cycle, the buckets beside each other in processes."""
+        for _ in run_cycle(self.settings, self.cycle, processes=processes):
+            pass
 
     def ask(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Rows of a query over the published lake."""
