@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +108,8 @@ def test_hosts_of_one_address_share_a_gate() -> None:
         run(ledger, server, make_settings(address_delay_seconds=0.05))
         started = sorted(request.started for request in server.log)
         assert len(started) == 8
-        assert min(two - one for one, two in pairwise(started)) >= 0.1 - 0.03
-        assert started[-1] - started[0] >= 7 * 0.1 - 0.03
+        # A thread that is slow to send after its turn comes closer to the next one: the gate keeps a rate.
+        assert started[-1] - started[0] >= 6 * 0.1
 
 
 def test_a_hosts_own_setting_replaces_the_general_delay() -> None:

@@ -35,7 +35,11 @@ _CHUNK = 4096
 
 @dataclass(slots=True)
 class Request:
-    """A line of the log; started and ended are monotonic."""
+    """A line of the log; all instants are monotonic.
+
+    ended: before the last write, so that a gap to the next request is never smaller than the one that the client kept.
+    released: when the server was done with it.
+    """
 
     url: str
     method: str
@@ -43,6 +47,7 @@ class Request:
     address: str
     started: float
     ended: float | None = None
+    released: float | None = None
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
@@ -247,9 +252,10 @@ class ScriptedServer:
         with self._lock:
             self.log.append(request)
         try:
-            return self._play(sock, self._pick(url, request), method)
+            return self._play(sock, self._pick(url, request), request)
         finally:
-            request.ended = time.monotonic()
+            request.released = time.monotonic()
+            request.ended = request.ended or request.released
 
     def _pick(self, url: str, request: Request) -> Exchange:
         with self._lock:
@@ -289,52 +295,52 @@ class ScriptedServer:
                 self._stopping.wait(min(left, 0.05))
         return False
 
-    def _play(self, sock: socket.socket, exchange: Exchange, method: str) -> str:
+    def _play(self, sock: socket.socket, exchange: Exchange, request: Request) -> str:
         if self._wait(sock, exchange.get("delay_before_headers_s", 0)):
             return "close"
-        if not self._send_interim(sock, exchange):
+        if not self._send_interim(sock, exchange, request):
             return "close"
         if "raw" in exchange:
-            sock.sendall(base64.b64decode(exchange["raw"]))
+            _send(sock, request, base64.b64decode(exchange["raw"]))
             return str(exchange.get("after", "close"))
         answer = Answer(exchange)
-        sock.sendall(answer.line)
+        _send(sock, request, answer.line)
         block = b""
         for name, value, times in answer.head:
             if times == "endless":
-                sock.sendall(block)
+                _send(sock, request, block)
                 number = 0
                 while not self._wait(sock, 0.05):
-                    sock.sendall(name.replace("{i}", str(number)).encode() + b": " + value + b"\r\n")
+                    _send(sock, request, name.replace("{i}", str(number)).encode() + b": " + value + b"\r\n")
                     number += 1
                 return "close"
             for number in range(times):
                 block += name.replace("{i}", str(number)).encode("latin-1") + b": " + value + b"\r\n"
-        sock.sendall(block + b"\r\n")
-        return answer.after if method == "HEAD" else self._send_body(sock, answer)
+        _send(sock, request, block + b"\r\n")
+        return answer.after if request.method == "HEAD" else self._send_body(sock, answer, request)
 
-    def _send_interim(self, sock: socket.socket, exchange: Exchange) -> bool:
+    def _send_interim(self, sock: socket.socket, exchange: Exchange, request: Request) -> bool:
         for interim in exchange.get("interim", []):
             times, sent = interim.get("times", 1), 0
             lines = "".join(f"{name}: {value}\r\n" for name, value in interim.get("headers", []))
             while times == "endless" or sent < times:
-                sock.sendall(f"HTTP/1.1 {interim['status']} X\r\n{lines}\r\n".encode("latin-1"))
+                _send(sock, request, f"HTTP/1.1 {interim['status']} X\r\n{lines}\r\n".encode("latin-1"))
                 sent += 1
                 if self._wait(sock, interim.get("every_s", 0)):
                     return False
         return True
 
-    def _send_body(self, sock: socket.socket, answer: "Answer") -> str:
+    def _send_body(self, sock: socket.socket, answer: Answer, request: Request) -> str:
         match answer.framing:
             case "drip":
                 step = max(1, int(float(answer.argument) / 20))
                 for piece in answer.body:
                     for at in range(0, len(piece), step):
-                        sock.sendall(piece[at : at + step])
+                        _send(sock, request, piece[at : at + step])
                         if self._wait(sock, step / float(answer.argument)):
                             return "close"
             case "stall_after" | "reset_after":
-                _send_first(sock, answer.body, int(answer.argument))
+                _send_first(sock, answer.body, int(answer.argument), request)
                 if answer.framing == "stall_after":
                     self._wait(sock, 30)
                     return "close"
@@ -348,14 +354,16 @@ class ScriptedServer:
                     for at in range(0, len(piece), _CHUNK):
                         chunk = piece[at : at + _CHUNK]
                         if answer.framing == "bad_chunk" and not is_first:
-                            sock.sendall(b"zz\r\n" + chunk + b"\r\n")
+                            _send(sock, request, b"zz\r\n" + chunk + b"\r\n")
                             return "close"
-                        sock.sendall(b"%x\r\n" % len(chunk) + chunk + b"\r\n")
+                        _send(sock, request, b"%x\r\n" % len(chunk) + chunk + b"\r\n")
                         is_first = False
-                sock.sendall({"chunked": b"0\r\n\r\n", "bad_chunk": b"zz\r\n", "cut_chunk": b""}[answer.framing])
+                _send(
+                    sock, request, {"chunked": b"0\r\n\r\n", "bad_chunk": b"zz\r\n", "cut_chunk": b""}[answer.framing]
+                )
             case _:
                 for piece in answer.body:
-                    sock.sendall(piece)
+                    _send(sock, request, piece)
                 if answer.framing == "declare":
                     self._wait(sock, 30)
                     return "close"
@@ -374,9 +382,14 @@ def _heads(sock: socket.socket) -> Iterator[str]:
         yield head.decode("latin-1")
 
 
-def _send_first(sock: socket.socket, body: Iterator[bytes], count: int) -> None:
+def _send(sock: socket.socket, request: Request, octets: bytes) -> None:
+    request.ended = time.monotonic()
+    sock.sendall(octets)
+
+
+def _send_first(sock: socket.socket, body: Iterator[bytes], count: int, request: Request) -> None:
     for piece in body:
-        sock.sendall(piece[:count])
+        _send(sock, request, piece[:count])
         count -= len(piece[:count])
         if count <= 0:
             return

@@ -82,8 +82,9 @@ class Engine:
             if self._failure is not None:
                 raise self._failure
         except BaseException:
-            if not self._is_broken:
-                self._ledger.append(self._take_segment()[0])
+            rows, _ = self._take_segment()
+            if rows and not self._is_broken:
+                self._ledger.append(rows)
             raise
         self._ledger.finish(self._take_segment()[0], complete=not self.is_stopped)
 
