@@ -61,7 +61,7 @@ class Task:
         try:
             self.gate()
             self.result = self._call()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whoever started the task judges how it ended
             self.error = error
         finally:
             self.done = True

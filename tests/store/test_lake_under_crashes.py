@@ -28,7 +28,7 @@ from crawler.store.lease import Owner, Settled
 from crawler.store.plans import read_plan
 from crawler.store.reader import open_reader
 from tests.store.gated import GatedFiles, Killed, NoGuard, Task
-from tests.store.small_web import A, BUCKETS, FIRST_DAY, PAGES, B, ManualClock, fetch, small_settings
+from tests.store.small_web import BUCKETS, FIRST_DAY, PAGES, A, B, ManualClock, fetch, small_settings
 
 CYCLES = [Cycle((FIRST_DAY + timedelta(days=day)).date()) for day in range(2)]
 EXPECTED = (BucketTaken, LeaseLost, NotPlanned, StaleCheck, Killed)
