@@ -46,7 +46,7 @@ def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
             "cycle": cycle.day,
             "bucket": bucket,
             "budget": lake.settings.plan.budget_urls,
-            "max_urls_per_host": lake.settings.plan.max_urls_per_host,
+            "other_cap": _cap(lake, lake.settings.plan.max_urls_per_host, lake.settings.politeness.delay_seconds),
         },
     )
     histogram = dict(query.run(con, "plan/histogram").fetchall())
@@ -59,16 +59,25 @@ def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
 
 
 def _keep_rules(lake: Lake, con: Any, pace: list[tuple[str, float, str | None]]) -> None:
-    """Make the tables `rest` (days by outcome and streak) and `host_cap` (URLs that a host's delay leaves time for)."""
+    """Make the tables `rest` (days by outcome and streak) and `host_cap` (URLs, of hosts asked or set)."""
     rest = [
         (outcome.value, streak + 1, len(consequence.rest_days), float(days))
         for outcome, consequence in CONSEQUENCES.items()
         for streak, days in enumerate(consequence.rest_days)
     ]
     query.keep_rows(con, "rest", "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE", rest)
-    window = lake.settings.fetch.window_hours * 3600
-    caps = {host: max(1, int(window / delay)) for host, delay, _ in pace if delay > 0}
-    for host, settings in lake.settings.host.items():
-        if settings.max_urls is not None:
-            caps[host] = min(caps.get(host, settings.max_urls), settings.max_urls)
+    general = lake.settings.plan.max_urls_per_host
+    delays = {host: delay for host, delay, _ in pace}
+    caps = {host: _cap(lake, general, delay) for host, delay in delays.items()}
+    for host, own in lake.settings.host.items():
+        floor = lake.settings.politeness.delay_seconds if own.delay_seconds is None else own.delay_seconds
+        wanted = general if own.max_urls is None else own.max_urls
+        caps[host] = _cap(lake, wanted, max(floor, delays.get(host, 0)))
     query.keep_rows(con, "host_cap", "host VARCHAR, cap BIGINT", list(caps.items()))
+
+
+def _cap(lake: Lake, wanted: int, delay_seconds: float) -> int:
+    """`wanted` URLs of a host, or as many as its delay leaves time for; one at least, unless none is wanted."""
+    if delay_seconds <= 0:
+        return wanted
+    return min(wanted, max(1, int(lake.settings.fetch.window_hours * 3600 / delay_seconds)))

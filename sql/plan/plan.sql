@@ -1,13 +1,13 @@
 -- The best candidates of a bucket: within each host by rank up to its cap, then the budget's worth of the bucket.
 -- Reads: candidate, verdict, state_page, host_cap.
--- Params: cycle, bucket, budget, max_urls_per_host.
+-- Params: cycle, bucket, budget; other_cap, that of a host that is not in host_cap.
 -- Grain: one row per URL, columns of plan.
 WITH ranked AS (
     SELECT
         c.url_key,
         c.priority,
         row_number() OVER (PARTITION BY c.host_key ORDER BY c.priority DESC, c.url_key) AS host_rank,
-        least($max_urls_per_host, coalesce(host_cap.cap, $max_urls_per_host)) AS cap
+        coalesce(host_cap.cap, $other_cap) AS cap
     FROM candidate AS c
     JOIN verdict ON verdict.url_key = c.url_key AND verdict.rejected_by IS NULL
     LEFT JOIN host_cap ON host_cap.host = c.host
