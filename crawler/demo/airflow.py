@@ -19,7 +19,7 @@ from crawler.demo.airflow_api import AirflowApi
 from crawler.demo.leash import Leashed
 
 USER = "admin"
-START_SECONDS = 120.0
+START_SECONDS = 180.0
 
 
 class DemoFailed(Exception):
@@ -77,6 +77,16 @@ class ThrowAwayAirflow:
                     f"Airflow's {service.name} ended with code {service.exit_code}; the end of {service.log}:\n"
                     f"{service.last_lines()}"
                 )
+
+    def errors_of(self, run: str) -> list[str]:
+        """What the failed tasks of a run logged as their error, a line each."""
+        found = []
+        for log in sorted(self.home.glob(f"logs/*/run_id={run}/**/*.log")):
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                entry = json.loads(line) if line.startswith("{") else {}
+                if details := entry.get("error_detail"):
+                    found.append(f"{entry.get('task_id')}: {details[0].get('exc_value')}")
+        return list(dict.fromkeys(found))
 
     def _start(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from typing import Any
 import requests
 
 FINAL_RUN_STATES = frozenset({"success", "failed"})
+_ATTEMPTS = 6
 
 
 class AirflowRefused(Exception):
@@ -137,11 +138,18 @@ class AirflowApi:
     def _call(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> Any:
         if "Authorization" not in self._session.headers:
             self._login()
-        for attempt in range(6):
-            answer = self._session.request(method, f"{self.address}/api/v2{path}", json=body, params=query, timeout=60)
-            if answer.status_code != 503:  # SQLite was locked: Airflow asks to try again
-                break
-            time.sleep(0.5 * (attempt + 1))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                answer = self._session.request(
+                    method, f"{self.address}/api/v2{path}", json=body, params=query, timeout=60
+                )
+            except requests.RequestException as error:
+                if method != "GET" or attempt == _ATTEMPTS:
+                    raise AirflowRefused(method, path, "nothing", error) from error
+            else:
+                if answer.status_code != 503 or attempt == _ATTEMPTS:  # SQLite was locked: Airflow asks to try again
+                    break
+            time.sleep(0.5 * attempt)
         if not answer.ok:
             raise AirflowRefused(method, path, answer.status_code, answer.text[:2000])
         return answer.json() if answer.content else None

@@ -26,7 +26,7 @@ import crawler
 from crawler.core.clock import SimulatedClock
 from crawler.core.config import load_settings
 from crawler.demo.airflow import DemoFailed, ThrowAwayAirflow, clean_environment
-from crawler.demo.airflow_api import AirflowApi, AirflowRefused
+from crawler.demo.airflow_api import AirflowRefused
 from crawler.demo.leash import Leashed
 from crawler.demo.tables import Run, make_report
 from crawler.demo.truth import Truth
@@ -36,7 +36,7 @@ from crawler.store.lake import Lake
 FOLDER = Path(".demo")
 DAG = "recrawl"
 BUCKETS = 4
-RUN_SECONDS = 300.0
+RUN_SECONDS = 900.0
 WEB_SECONDS = 30.0
 DAG_SECONDS = 60.0
 PIPE_COLUMNS = 120
@@ -98,7 +98,7 @@ def _play(story: Story, folder: Path, console: Console) -> bool:
             stack.enter_context(airflow)
             airflow.api.await_dag(DAG, DAG_SECONDS)
         console.print(f"Airflow: {airflow.api.address}, user admin, password {airflow.password}", markup=False)
-        runs = list(_pass_days(airflow.api, clock, days, missed, console))
+        runs = list(_pass_days(airflow, clock, days, missed, console))
     clock.set(_at(days[-1], "23:59"))
     report = make_report(lake, Truth.from_ready(folder / "web.json"), folder / "requests.jsonl", runs)
     for table in report.tables:
@@ -108,45 +108,43 @@ def _play(story: Story, folder: Path, console: Console) -> bool:
 
 
 def _pass_days(
-    api: AirflowApi, clock: SimulatedClock, days: list[date], missed: date, console: Console
+    airflow: ThrowAwayAirflow, clock: SimulatedClock, days: list[date], missed: date, console: Console
 ) -> Iterator[Run]:
     """Run each day's cycle on its day but the missed one, then have Airflow backfill that one on the last day."""
     columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
+    api = airflow.api
     with Progress(*columns, console=console, transient=True) as progress:
         for day in days:
             if day == missed:
                 console.print(f"{day}  missed: nobody runs it on its day")
                 continue
             clock.set(_at(day, "00:05"))
-            yield _watch(api, api.trigger(DAG, day), Run(str(day), "daily", "", 0), progress)
+            yield _watch(airflow, api.trigger(DAG, day), Run(str(day), "daily", "", 0), progress)
         clock.set(_at(days[-1], "12:00"))
         api.backfill(DAG, missed, missed)
         while not (run := api.run_of_day(DAG, missed)):
             time.sleep(0.3)
-        yield _watch(api, run, Run(str(missed), "backfill", "", 0), progress)
+        yield _watch(airflow, run, Run(str(missed), "backfill", "", 0), progress)
 
 
-def _watch(api: AirflowApi, run_id: str, run: Run, progress: Progress) -> Run:
+def _watch(airflow: ThrowAwayAirflow, run_id: str, run: Run, progress: Progress) -> Run:
     """Show a run until it has ended."""
     began = time.monotonic()
     bar = progress.add_task(f"{run.cycle}  {run.kind}", total=TASKS)
 
     def show(instances: list[dict[str, Any]]) -> None:
+        airflow.check()
         at_work = sorted({task["task_id"] for task in instances if task["state"] == "running"})
         done = sum(task["state"] in ("success", "failed", "upstream_failed") for task in instances)
         progress.update(bar, completed=done, description=f"{run.cycle}  {run.kind:8}  {' '.join(at_work):12}")
 
-    state = api.wait(DAG, run_id, seconds=RUN_SECONDS, watch=show)
+    state = airflow.api.wait(DAG, run_id, seconds=RUN_SECONDS, watch=show)
     progress.remove_task(bar)
     seconds = time.monotonic() - began
     progress.console.print(f"{run.cycle}  {run.kind:8}  {state}, {seconds:.0f} s")
     if state != "success":
-        failed = sorted(
-            f"{task['task_id']}[{task['map_index']}]"
-            for task in api.task_instances(DAG, run_id)
-            if task["state"] == "failed"
-        )
-        raise DemoFailed(f"the run of {run.cycle} failed at {', '.join(failed)}; see airflow/logs in the demo's folder")
+        said = "\n".join(airflow.errors_of(run_id))
+        raise DemoFailed(f"the run of {run.cycle} failed; its tasks say:\n{said}\nTheir logs: {airflow.home}/logs")
     return Run(run.cycle, run.kind, state, seconds)
 
 

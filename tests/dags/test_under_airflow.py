@@ -65,9 +65,6 @@ class Scene:
     def tries(self, run: str, task: str) -> list[int]:
         return [instance["try_number"] for key, instance in sorted(self.tasks(run).items()) if key[0] == task]
 
-    def said(self, run: str, task: str) -> str:
-        return "".join(path.read_text() for path in self.airflow.home.glob(f"logs/*/run_id={run}/task_id={task}/*.log"))
-
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
@@ -100,9 +97,9 @@ def test_the_command_of_a_red_run_completes_it_and_repeats_no_plan(scene: Scene)
     run = scene.run(day)
     assert scene.ends(run) == "failed"
     assert scene.tasks(run)["merge", 2]["state"] == "success"
-    command = (
-        scene.said(run, "complete").partition("Once the cause is gone: airflow ")[2].partition(" (failed: fetch_2)")[0]
-    )
+    errors = scene.airflow.errors_of(run)
+    assert [error.partition(":")[0] for error in errors] == ["complete", "fetch"]
+    command = errors[0].partition("Once the cause is gone: airflow ")[2].partition(" (failed: fetch_2)")[0]
 
     scene.tell_no_more("fetch-2")
     subprocess.run(
