@@ -69,7 +69,7 @@ class Lease:
             raise CorruptLake(path, f"is no lease file: {error}") from error
 
 
-NO_LEASE = Lease(0, None, None, Settled(-1))
+NO_LEASE = Lease(0, None, None, Settled(0))  # there is no epoch 0, so it is settled from the start
 
 
 def newest_lease(files: Files, layout: str, partition: str) -> Lease:

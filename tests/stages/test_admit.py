@@ -42,7 +42,7 @@ def write_plan(lake: Lake, bucket: int, candidates: list[Candidate], addresses: 
     ]
     histogram = Counter(priority >> 6 for priority, _ in candidates)
     staged = lake.files.staged(".parquet")
-    tables.write_rows(staged, "plan", rows, plan_metadata(-1, NOON, histogram, addresses))
+    tables.write_rows(staged, "plan", rows, plan_metadata(0, NOON, histogram, addresses))
     create_plan(lake, DAY, bucket, staged)
 
 
