@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 
 from ada_url import URL
@@ -20,6 +21,7 @@ from crawler.core.config import TrapSettings
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; longer ones are rejected."""
 
+_MAX_FETCH_LENGTH = 8000  # RFC 9110 4.1: what a server should at least understand
 _MAX_TEXT_LENGTH = 1 << 16  # of the text before cleaning, so that a megabyte of href costs nothing
 _MAX_HOST_LENGTH = 253  # RFC 1035 2.3.4, without the root dot
 _MAX_LABEL_LENGTH = 63
@@ -29,6 +31,15 @@ _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS = re.compile(r"[0-9]+")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
+_PATH_CHARACTER = r"[A-Za-z0-9_~!$&'*+,=@-]"  # without what needs a look: dots, escapes, sessions, colons
+# A URL whose path WHATWG takes as it stands. Neither a dot segment, an escape nor an odd character is in it.
+_PLAIN = re.compile(
+    rf"""(https?://[A-Za-z0-9.-]{{1,253}}(?::[0-9]{{1,5}})?(?![^/?#]) | (?=/(?!/)|{_PATH_CHARACTER}))
+    ((?:{_PATH_CHARACTER}[.]?+)*+(?:/(?:(?:{_PATH_CHARACTER}|:)++[.]?+)*+)*+)
+    (?:[?]([A-Za-z0-9_~!$&()*+,./:;=?@%-]*+))?+
+    (?:[#].*+)?+""",
+    re.DOTALL | re.VERBOSE,
+)
 # ASP.NET keeps a cookieless session in a segment of its own: /(S(lit3py55t21z5v55vlm25s55))/page.aspx
 _ASP_SESSION = re.compile(r"/\((?:[AFSX]\([^()/]+\))+\)(?=/)")
 
@@ -50,6 +61,14 @@ class CanonicalUrl:
 
 
 @dataclass(frozen=True, slots=True)
+class _Origin:
+    text: str
+    scheme: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reject:
     """Why a text is no URL to crawl: bad_url, bad_scheme, bad_host, bad_port or too_long."""
 
@@ -60,44 +79,28 @@ def canonicalize(text: str, base: str | None = None) -> CanonicalUrl | Reject:
     """The canonical form of `text`, resolved against `base` (an absolute URL) where it is relative."""
     if len(text) > _MAX_TEXT_LENGTH:
         return Reject("too_long")
-    try:
-        href = URL(text, base).href
-    except UnicodeEncodeError:
-        return canonicalize(_SURROGATE.sub("\ufffd", text), base and _SURROGATE.sub("\ufffd", base))
-    except ValueError:
-        return Reject("bad_url")
-    scheme, _, rest = href.partition("://")
-    if scheme not in _DEFAULT_PORTS:
-        return Reject("bad_scheme")
+    plain = _PLAIN.fullmatch(text)
+    located = _locate_plain(plain, base) if plain else _locate(text, base)
+    if isinstance(located, Reject):
+        return located
+    origin, rest = located
 
-    # ada has serialised the URL, so the first of each delimiter is the one that counts.
-    rest = rest.partition("#")[0]
-    authority, _, path_and_query = rest.partition("/")
-    host, port_text = _split_port(authority.rpartition("@")[2])
-    host = host.removesuffix(".")
-    if not _is_host(host):
-        return Reject("bad_host")
-    if port_text == "0":
-        return Reject("bad_port")
-    origin = f"{scheme}://{host}:{port_text}" if port_text else f"{scheme}://{host}"
-
-    path, _, query = path_and_query.partition("?")
+    path, _, query = rest.partition("?")
     dropped: list[str] = []
-    clean = "/" + path
+    clean = path
     if "%" in path or "[" in path or "]" in path:
         clean = _normalise_escapes(clean)
     if ";" in path or "(" in path:
         clean = _without_sessions(clean, dropped)
-    url = origin + clean
+    if dropped and "/." in clean:
+        clean = _without_dot_segments(clean)
+    url = origin.text + clean
     if query and (query := _clean_query(query, dropped)):
         url = f"{url}?{query}"
-    if "/." in clean and dropped:
-        # What is left of a segment may have become a dot segment.
-        url = URL(url).href
-    if len(url) > MAX_URL_LENGTH:
+    fetch_url = origin.text + rest
+    if len(url) > MAX_URL_LENGTH or len(fetch_url) > _MAX_FETCH_LENGTH:
         return Reject("too_long")
-    port = int(port_text) if port_text else _DEFAULT_PORTS[scheme]
-    return CanonicalUrl(url, f"{origin}/{path_and_query}", host, scheme, port, tuple(dropped))
+    return CanonicalUrl(url, fetch_url, origin.host, origin.scheme, origin.port, tuple(dropped))
 
 
 def pattern_key(url: str) -> int:
@@ -133,6 +136,61 @@ def normalise_path(text: str) -> str:
     """`text`, a path or a pattern of paths, with its escapes written as canonical URLs write them."""
     encoded = "".join(c if " " < c <= "~" else "".join(f"%{byte:02X}" for byte in _utf8(c)) for c in text)
     return _normalise_escapes(encoded)
+
+
+def _locate(text: str, base: str | None) -> tuple[_Origin, str] | Reject:
+    """Origin, and path with query, of any text: the WHATWG parse."""
+    try:
+        href = URL(text, base).href
+    except UnicodeEncodeError:
+        return _locate(_SURROGATE.sub("\ufffd", text), base and _SURROGATE.sub("\ufffd", base))
+    except ValueError:
+        return Reject("bad_url")
+    # ada has serialised the URL, so the first of each delimiter is the one that counts.
+    scheme, _, rest = href.partition("#")[0].partition("://")
+    if scheme not in _DEFAULT_PORTS:
+        return Reject("bad_scheme")
+    authority, _, path_and_query = rest.partition("/")
+    host, port = _split_port(authority.rpartition("@")[2])
+    host = host.removesuffix(".")
+    if not _is_host(host):
+        return Reject("bad_host")
+    if port == "0":
+        return Reject("bad_port")
+    if port:
+        return _Origin(f"{scheme}://{host}:{port}", scheme, host, int(port)), "/" + path_and_query
+    return _Origin(f"{scheme}://{host}", scheme, host, _DEFAULT_PORTS[scheme]), "/" + path_and_query
+
+
+def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[_Origin, str] | Reject:
+    """The same as `_locate` for a match of `_PLAIN`, whose path needs no WHATWG parse: a fifth of the time."""
+    origin_text, path, query = plain.groups()
+    if origin_text:
+        located = _locate_base(origin_text)
+    elif base is None:
+        return Reject("bad_url")
+    else:
+        located = _locate_base(base)
+    if isinstance(located, Reject):
+        return located
+    origin, directory = located
+    if not path.startswith("/"):
+        path = directory + path
+    return origin, path if query is None else f"{path}?{query}"
+
+
+@lru_cache(maxsize=1024)
+def _locate_base(base: str) -> tuple[_Origin, str] | Reject:
+    """The origin of a base URL, and its path up to the last slash."""
+    located = _locate(base, None)
+    if isinstance(located, Reject):
+        return located
+    origin, rest = located
+    return origin, rest.partition("?")[0].rpartition("/")[0] + "/"
+
+
+def _without_dot_segments(path: str) -> str:
+    return URL("http://host" + path).pathname
 
 
 def _utf8(character: str) -> bytes:

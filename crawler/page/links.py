@@ -36,10 +36,13 @@ class Links:
     def __init__(self) -> None:
         self.found: dict[str, PageLink] = {}
         self.rejected: Counter[str] = Counter()
+        self._canonical: dict[tuple[str, str], CanonicalUrl | Reject] = {}  # pages repeat their links
 
     def add(self, kind: str, text: str, base: str, *, nofollow: bool = False) -> CanonicalUrl | None:
         """Add the link that `text` is, resolved against `base`; its canonical form, or None if it has none."""
-        target = canonicalize(text, base)
+        target = self._canonical.get((base, text))
+        if target is None:
+            target = self._canonical[base, text] = canonicalize(text, base)
         if isinstance(target, Reject):
             self.rejected[target.reason] += 1
             return None

@@ -10,10 +10,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.page import fingerprint
-from crawler.page.decode import Decoded, decode
+from crawler.page.decode import decode
 from crawler.page.directives import Directives, header_directives
 from crawler.page.errors import ParserFailed
 from crawler.page.links import Links, PageLink, header_links, is_nofollow, refresh_target
+from crawler.page.markup import parse
 from crawler.page.text import main_text, normalise
 
 __all__ = ["Page", "PageLink", "ParserFailed", "read_page"]
@@ -63,9 +64,9 @@ def read_page(
     canonicals: list[CanonicalUrl | None] = []
     title = None
     if media_type(content_type) in _HTML_TYPES:
-        tree = _parse(decoded)
+        tree = parse(decoded.text)
         title = _read_markup(tree, url, product_token, links, directives, canonicals)
-        text = main_text(tree)
+        text = main_text(tree, decoded.text)
     else:
         text = normalise(decoded.text)
     for target, relations in header_links(_values(headers, "link")):
@@ -101,10 +102,6 @@ def read_page(
 def media_type(content_type: str | None) -> str:
     """The type in a Content-Type header, in lower case, without parameters."""
     return (content_type or "").partition(";")[0].strip().lower()
-
-
-def _parse(decoded: Decoded) -> LexborHTMLParser:
-    return LexborHTMLParser(decoded.text)
 
 
 def _read_markup(
