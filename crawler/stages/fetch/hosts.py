@@ -156,8 +156,8 @@ class Host:
     def is_spent(self) -> bool:
         """Whether the host has had all that a day allows it: pages by the plan's cap, requests by its delay.
 
-        Counts the last 24 hours, whatever cycle they were for, but one robots.txt of each origin is no page. A host that
-        has asked for less gets half.
+        Counts the last 24 hours, whatever cycle they were for, but one robots.txt of each origin is no page. A host
+        that has asked for less gets half.
         """
         share = 0.5 if self.pace.penalty > 1 else 1.0
         delay = self.pace.usual_seconds
