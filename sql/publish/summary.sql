@@ -1,5 +1,5 @@
 -- What a cycle did, in numbers.
--- Reads: cycle_observation, cycle_admitted, cycle_plan.
+-- Reads: cycle_observation, cycle_admitted.
 -- Grain: one row.
 SELECT
     (SELECT coalesce(sum(admitted), 0)::BIGINT FROM cycle_admitted) AS admitted,

@@ -1,5 +1,5 @@
 -- What is known of each host.
--- Reads: page, observation, robots, newest_host.
+-- Reads: page, observation, newest_host.
 -- Grain: one row per host.
 CREATE VIEW host AS
 WITH pages AS (

@@ -1,0 +1,228 @@
+"""Every statement of sql/ binds to what its header says it reads, and to nothing else.
+
+A renamed column, an input that the header does not name and a parameter that it forgets fail here.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from crawler.store import query
+from crawler.store.reader import _publication_query
+
+FIELDS = ("Reads", "Writes", "Params", "Grain")
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TABLES = [path.stem for path in sorted((query.sql_folder() / "schema").glob("*.sql"))]
+VIEWS = {path.stem[3:]: f"views/{path.stem}" for path in sorted((query.sql_folder() / "views").glob("*.sql"))}
+STATEMENTS = sorted(
+    str(path.relative_to(query.sql_folder()).with_suffix(""))
+    for path in query.sql_folder().rglob("*.sql")
+    if path.parent.name not in ("schema", "macros")
+)
+
+# The inputs that stages and readers make of files, by the table that the files are of.
+FILES = {
+    "base_page": "page",
+    "base_host": "host_state",
+    "base_robots": "robots",
+    "state_page": "page",
+    "tail_url": "url",
+    "tail_observation": "observation",
+    "tail_duplicate": "duplicate",
+    "tail_host": "host_state",
+    "tail_robots": "robots",
+    "observed": "observation",
+    "newest_host": "host_state",
+    **{f"{table}_files": table for table in ("plan", "link", "copy", "capture", "observation", "seed")},
+    **{f"cycle_{table}": table for table in ("observation", "robots", "capture", "copy", "plan", "admitted")},
+    "capture_log": "capture",
+}
+# Those that a stage makes of another statement's result.
+RESULTS = {
+    "touched": "state/touched",
+    "folded": "state/fold_touched",
+    "verdict": "scope/verdict",
+    "todo": "fetch/todo",
+    "judged": "merge/judged",
+    "arriving": "fingerprint/arriving",
+    "planned": "plan/plan",
+}
+# Those that a stage makes of settings.
+GIVEN = {
+    "rest": "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE",
+    "host_cap": "host VARCHAR, cap BIGINT",
+    "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
+    "in_scope_host": "host VARCHAR",
+    "span": "bucket USMALLINT, after_epoch UBIGINT, upto_epoch UBIGINT",
+}
+CANDIDATES = {"plan": ["plan/candidate"], "merge": ["merge/arriving"], "scope": ["plan/candidate", "merge/arriving"]}
+PARAMETERS: dict[str, Any] = {
+    "cycle": date(2026, 3, 1),
+    "bucket": 0,
+    "shard": 0,
+    "epoch": 1,
+    "sequence": 1,
+    "planned_epoch": 0,
+    "now": NOW,
+    "min_interval_days": 0.9,
+    "new_days": 30,
+    "budget": 10,
+    "other_cap": 10,
+    "bin": -1,
+    "room": 1,
+    "cutoff_priority": 2**31 - 1,
+    "cutoff_url_key": 2**64 - 1,
+    "low_key": 0,
+    "high_key": 2**64 - 1,
+    "low": b"\x00\x00",
+    "high": b"\xff" * 33,
+    "schemes": ["http"],
+    "ports": [],
+    "max_hops": 0,
+    "max_urls_per_host": 10,
+    "max_urls_per_pattern": 10,
+    "min_new_share": 0.2,
+    "url": "http://a.test/",
+}
+Columns = tuple[tuple[str, str], ...]
+
+
+def header(name: str) -> dict[str, str]:
+    """The fields of a statement's header; `Reads`, `Params` and so on may go over several lines."""
+    found: dict[str, str] = {}
+    field = ""
+    for line in query.sql_text(name).splitlines():
+        if not line.startswith("--"):
+            break
+        text = line.removeprefix("--").strip()
+        if text.partition(":")[0] in FIELDS:
+            field, _, text = text.partition(":")
+        found[field] = f"{found.get(field, '')} {text}".strip()
+    return found
+
+
+def reads(name: str) -> list[str]:
+    """The names that the header says the statement reads."""
+    return re.findall(r"[a-z_]+", re.sub(r"\([^)]*\)", "", header(name)["Reads"]))
+
+
+def code(name: str) -> str:
+    return re.sub(r"--.*", "", query.sql_text(name))
+
+
+def parameters(name: str) -> set[str]:
+    return set(re.findall(r"\$([a-z_]+)", code(name)))
+
+
+def input_columns(name: str, of: str, candidate: str | None) -> Columns:
+    """The columns of the input `name` of the statement `of`."""
+    folder = of.partition("/")[0]
+    if name in ("earlier", "fresh"):
+        return query.columns_of(of.partition("fold_")[2])
+    if name == "candidate":
+        return result_columns(candidate or CANDIDATES[folder][0])
+    if name == "publication":
+        return described(duckdb.sql(_publication_query([])))
+    if name in GIVEN:
+        return described(duckdb.sql(f"SELECT {', '.join(f'NULL::{kind} AS {column}' for column, kind in given(name))}"))
+    if name in VIEWS and folder in ("views", "reports", "demo", "publish"):
+        return result_columns(VIEWS[name])
+    if name in RESULTS:
+        return result_columns(RESULTS[name])
+    return query.columns_of(FILES.get(name, name))
+
+
+def given(name: str) -> list[tuple[str, str]]:
+    return [(column, kind) for column, kind in (part.split() for part in GIVEN[name].split(", "))]
+
+
+def described(relation: duckdb.DuckDBPyRelation) -> Columns:
+    return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+
+
+@cache
+def result_columns(name: str, candidate: str | None = None) -> Columns:
+    """Bind a statement to empty inputs with its header's names; returns its columns. Raises duckdb.Error."""
+    con = duckdb.connect()
+    for _, text in query.scripts("macros"):
+        con.execute(text)
+    for each in reads(name):
+        columns = input_columns(each, name, candidate)
+        assert columns, f"{name} reads {each}, of which nothing is known"
+        con.execute(f'CREATE TABLE "{each}" ({", ".join(f"{column} {kind}" for column, kind in columns)})')
+    text = code(name)
+    view = re.match(r"\s*CREATE VIEW (\w+) AS", text)
+    if view:
+        con.execute(text)
+        text = f"FROM {view[1]}"
+    values = {parameter: PARAMETERS[parameter] for parameter in parameters(name)}
+    found = described(con.sql(text, params=values))
+    con.sql(text, params=values).fetchall()
+    return found
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_binds_to_what_its_header_names_and_needs_nothing_else(name: str) -> None:
+    assert result_columns(name)
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES["scope"])
+def test_the_verdict_of_scope_binds_to_the_candidates_of_plan_and_of_merge(candidate: str) -> None:
+    assert result_columns("scope/verdict", candidate)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_uses_every_input_that_its_header_names(name: str) -> None:
+    assert [each for each in reads(name) if not re.search(rf"\b{each}\b", code(name))] == []
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_parameters_of_a_header_are_those_of_the_statement(name: str) -> None:
+    said = header(name).get("Params")
+    assert (said is not None) == bool(parameters(name))
+    if said:
+        words = set(re.findall(r"\w+", said))
+        assert parameters(name) <= words
+        assert {word for word in words if "_" in word} <= parameters(name) | set(reads(name))
+
+
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if "columns of" in header(name)["Grain"]])
+def test_a_statement_that_promises_a_table_s_columns_has_them(name: str) -> None:
+    table = header(name)["Grain"].partition("columns of ")[2].rstrip(".")
+    assert {column for column, _ in result_columns(name)} == {column for column, _ in query.columns_of(table)}
+
+
+def test_every_table_view_and_macro_is_named_by_its_file() -> None:
+    for table in TABLES:
+        assert query.columns_of(table), table
+    for view, name in VIEWS.items():
+        assert f"CREATE VIEW {view} AS" in query.sql_text(name)
+
+
+def test_every_statement_is_asked_for_by_the_product() -> None:
+    """By its name in the code; the files of checks, views and reports are taken by folder."""
+    root = Path(query.__file__).parents[2]
+    text = "\n".join(read_all(path for part in ("crawler", "dags", "plugins") for path in (root / part).rglob("*.py")))
+    by_folder = ("checks", "views", "reports")
+    unused = [
+        name
+        for name in STATEMENTS
+        if name.partition("/")[0] not in by_folder and f'"{name}"' not in text and not is_built(name, text)
+    ]
+    assert unused == []
+
+
+def is_built(name: str, text: str) -> bool:
+    """Whether the code makes the name of a part that it has in hand, e.g. fetch/fold_{table}."""
+    stems = re.findall(r'f"([a-z]+/(?:[a-z]+_)?)\{', text)
+    return any(name.startswith(stem) for stem in stems)
+
+
+def read_all(paths: Iterable[Path]) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in paths]
