@@ -72,9 +72,10 @@ class FetchLedger:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
         epoch = self._view_base("host", "host_state")
         self._view_log("tail_host", "host_state", epoch)
-        self._view_log("tail_robots", "robots", epoch)
-        self._view_log("observed", "observation", epoch)
-        found = query.rows(query.run(self._con, "fetch/hosts", {"now": self.lake.clock.now()}))
+        since = self.lake.clock.now() - timedelta(days=1)
+        self._view_recent("recent_observation", "observation", since)
+        self._view_recent("recent_robots", "robots", since)
+        found = query.rows(query.run(self._con, "fetch/hosts", {"since": since}))
         return {row["host"]: HostState(*(row[field.name] for field in fields(HostState))) for row in found}
 
     def robots(self) -> dict[str, RobotsCopy]:
@@ -138,6 +139,19 @@ class FetchLedger:
     def _view_log(self, view: str, table: str, from_epoch: int) -> None:
         files = self.lake.current(table, "bucket", self.bucket, self.owner.written)
         query.view_files(self._con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
+
+    def _view_recent(self, view: str, table: str, since: datetime) -> None:
+        """Make `view` of the files that can hold rows after `since`, whatever a checkpoint has folded already.
+
+        A bucket has one owner at a time, so files in the order of (epoch, sequence) are in the order of time.
+        """
+        paths = []
+        for path in reversed(self.lake.paths(self.lake.current(table, "bucket", self.bucket, self.owner.written))):
+            newest = tables.largest(path, "fetched_at")
+            if newest is not None and newest <= since:
+                break
+            paths.append(path)
+        query.view_files(self._con, view, table, paths)
 
     def _view_base(self, part: str, table: str) -> int:
         """Make the view of one part of the newest checkpoint; returns its epoch, 0 without one."""

@@ -6,6 +6,7 @@ Writes staged files only; giving them a name in the lake is the caller's act.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -65,6 +66,14 @@ def write_result(
 
     _write(path, schema, batches(), metadata)
     return rows
+
+
+def largest(path: str, column: str) -> Any:
+    """The largest value of `column` in the Parquet file at `path`, from its footer; None without rows."""
+    footer = pq.read_metadata(path)
+    place = footer.schema.names.index(column)
+    groups = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
+    return max((group.max for group in groups), default=None)
 
 
 def read_metadata(path: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 -- The newest politeness state of the hosts that a fetch will ask, with their requests of the last 24 hours.
--- Reads: base_host, tail_host, observed, tail_robots, todo.
--- Params: now.
+-- Reads: base_host, tail_host, recent_observation, recent_robots, todo.
+-- Params: since, the instant 24 hours ago.
 -- Grain: one row per host.
 WITH wanted AS (
     SELECT DISTINCT host FROM todo
@@ -8,9 +8,11 @@ WITH wanted AS (
 asked AS (
     SELECT host, count(*) AS requests
     FROM (
-        SELECT host, fetched_at, sent FROM observed UNION ALL SELECT host, fetched_at, sent FROM tail_robots
+        SELECT host, fetched_at, sent FROM recent_observation
+        UNION ALL
+        SELECT host, fetched_at, sent FROM recent_robots
     )
-    WHERE sent AND epoch(fetched_at) > epoch($now::TIMESTAMPTZ) - 86400
+    WHERE sent AND fetched_at > $since
     GROUP BY host
 ),
 newest AS (
