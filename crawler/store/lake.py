@@ -121,6 +121,13 @@ class Lake:
         """What of a partition's past is fixed now."""
         return newest_lease(self.files, self.layout, partition_name(kind, number)).settled
 
+    def written(self, kind: str, number: int) -> Settled:
+        """What of a partition counts so far, the files of an epoch that goes on included: its next owner seals them."""
+        partition = partition_name(kind, number)
+        lease = newest_lease(self.files, self.layout, partition)
+        last = self._last_sequence(partition, lease) if lease.holder is not None else 0
+        return Settled(lease.epoch, {**lease.settled.sealed, lease.epoch: last}) if last else lease.settled
+
     def _last_sequence(self, partition: str, lease: Lease) -> int:
         kind = partition.partition("=")[0]
         found = [

@@ -13,6 +13,7 @@ import json
 import os
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from crawler.core.errors import BucketTaken, CorruptLake, LeaseLost
 from crawler.store.files import Files
 
 LEASES = "lease"
+_TRIES = 3
+_LOOK_SECONDS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,9 @@ class Guard(Protocol):
     def hold(self, partition: str, holder: str) -> Callable[[], None]:
         """Hold `partition` for this process; returns the call that lets go. Raises BucketTaken."""
 
+    def holder(self, partition: str) -> str | None:
+        """Who holds `partition` at this moment; None if nobody does."""
+
 
 class KernelLock:
     """The guard of a local lake: a kernel lock that is held as long as the owner lives, stopped or not.
@@ -103,12 +109,10 @@ class KernelLock:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{partition}.lock"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            found = os.pread(descriptor, 200, 0).decode(errors="replace") or "a process that is just starting"
+        if not _lock(descriptor, tries=_TRIES):
+            found = _read_holder(descriptor)
             os.close(descriptor)
-            raise BucketTaken(partition, found) from error
+            raise BucketTaken(partition, found)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder.encode(), 0)
         _HELD.add(descriptor)
@@ -120,6 +124,33 @@ class KernelLock:
                 os.close(descriptor)
 
         return let_go
+
+    def holder(self, partition: str) -> str | None:
+        try:
+            descriptor = os.open(self.folder / f"{partition}.lock", os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            return None if _lock(descriptor, fcntl.LOCK_SH) else _read_holder(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, kind: int = fcntl.LOCK_EX, *, tries: int = 1) -> bool:
+    """Lock without waiting for an owner; whoever looks who holds it is waited for, since that ends at once."""
+    for left in reversed(range(tries)):
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if left:
+                time.sleep(_LOOK_SECONDS)
+        else:
+            return True
+    return False
+
+
+def _read_holder(descriptor: int) -> str:
+    return os.pread(descriptor, 200, 0).decode(errors="replace") or "a process that is just starting"
 
 
 _HELD: set[int] = set()

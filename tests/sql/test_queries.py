@@ -92,6 +92,8 @@ PARAMETERS: dict[str, Any] = {
     "max_urls_per_pattern": 10,
     "min_new_share": 0.2,
     "url": "http://a.test/",
+    "most": 10,
+    "hosts": 10,
 }
 Columns = tuple[tuple[str, str], ...]
 
@@ -134,7 +136,7 @@ def input_columns(name: str, of: str, candidate: str | None) -> Columns:
         return described(duckdb.sql(_publication_query([])))
     if name in GIVEN:
         return described(duckdb.sql(f"SELECT {', '.join(f'NULL::{kind} AS {column}' for column, kind in given(name))}"))
-    if name in VIEWS and folder in ("views", "reports", "demo", "publish"):
+    if name in VIEWS and folder in ("views", "reports", "demo", "publish", "overview"):
         return result_columns(VIEWS[name])
     if name in RESULTS:
         return result_columns(RESULTS[name])
