@@ -1,7 +1,7 @@
 """Publish: let readers see a checked cycle, all of it at once.
 
-Reads the newest check of the cycle; writes a publication that names its files, and the file of views. A bucket
-without a finished fetch is left out, or stays as an earlier publication showed it.
+Reads the newest check of the cycle; writes a publication that names its files, the file of views and the summary that
+pages show. A bucket without a finished fetch is left out, or stays as an earlier publication showed it.
 """
 
 from dataclasses import replace
@@ -12,6 +12,7 @@ from crawler.core.errors import CheckFailed, NotPlanned, StaleCheck
 from crawler.store.lake import Lake
 from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, create, newest
 from crawler.store.reader import write_views_file
+from crawler.store.summary import write_summary
 
 
 def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
         if create(lake, PUBLICATIONS, _carried(before[1] if before else None, manifest), number):
             break
     write_views_file(lake)
+    write_summary(lake, cycle, number)
     return {"number": number, "buckets": len(manifest.buckets), "failed": manifest.failed, **manifest.summary}
 
 
