@@ -83,6 +83,16 @@ def test_init_writes_settings_seeds_and_a_lake_and_touches_nothing_that_is_there
     assert (tmp_path / "recrawl.toml").read_text() == "[lake]\nbuckets = 8\n"
 
 
+def test_init_makes_a_folder_for_a_crawl_and_settings_may_name_it(recrawl, tmp_path) -> None:
+    made = recrawl("init", "mycrawl", "--user-agent", "mybot/1.0 (+https://example.org/bot)")
+    assert made.code == 0
+    assert "recrawl seed --settings mycrawl" in made.out
+    load_settings(tmp_path / "mycrawl/recrawl.toml", {}).require_contact()
+    assert recrawl("seed", "--settings", "mycrawl", "https://example.org/").code == 0
+    assert recrawl("status", "--settings", "mycrawl/recrawl.toml").code == 0
+    is_refused(recrawl("status"), "Run `recrawl init`")
+
+
 def test_a_wrong_setting_ends_with_exit_code_2_and_the_nearest_key(recrawl, lake) -> None:
     write_settings(lake, "[politeness]\ndelay_second = 1")
     for command in (["seed"], ["run"], ["status"], ["report"], ["sql", "-c", "select 1"], ["migrate"], ["init"]):
@@ -103,6 +113,14 @@ def test_settings_come_from_the_option_else_from_the_environment(recrawl, lake, 
     monkeypatch.setenv("RECRAWL_SETTINGS", str(tmp_path / "absent.toml"))
     is_refused(recrawl("status"), "absent.toml")
     assert recrawl("status", "--settings", str(lake / "recrawl.toml")).code == 0
+
+
+def test_explain_of_what_is_no_url_is_refused_and_of_an_unknown_url_is_an_answer(recrawl, lake) -> None:
+    is_refused(recrawl("explain", "mailto:x@example.org"), "is no URL to crawl")
+    ended = recrawl("explain", "https://example.org/")
+    assert (ended.code, ended.err) == (0, "")
+    assert "never_found" in ended.out
+    assert "no_plan" not in recrawl("explain", "https://example.org/", "--json").err
 
 
 def test_a_lake_of_another_schema_version_is_refused_with_the_cure(recrawl, lake) -> None:
@@ -272,9 +290,22 @@ def test_a_cycle_runs_from_seeds_to_answers_and_running_it_again_changes_nothing
     assert recrawl("sql", "-c", "select count(*) from observation").out == "1\n"
     assert recrawl("sql", "-c", "select count(*) from politeness_audit").out == "0\n"
     (cycle,) = json.loads(recrawl("status", "--json").out)["cycles"]
-    assert (cycle["planned"], cycle["fetched"], cycle["found"], cycle["open"]) == (1, 1, 3, 0)
+    assert (cycle["planned"], cycle["done"], cycle["open"], cycle["state"]) == (1, 1, 0, "published")
     story = json.loads(recrawl("sql", "why", f"url=HTTP://SITE.example:{site}/#top", "--json").out)
     assert [event["event"] for event in story] == ["known", "planned", "asked", "now"]
+    explained = json.loads(recrawl("explain", f"HTTP://SITE.example:{site}/#top", "--json").out)
+    assert (explained["url"], explained["last_plan"]["code"], explained["next_plan"]["code"]) == (
+        front,
+        "fetched",
+        "resting",
+    )
+    assert [row["outcome"] for row in explained["history"]] == ["ok"]
+    told = recrawl("explain", f"{front}a.html").out
+    assert "later_known" in told
+    assert "eligible" in told
+    shown = recrawl("status", "--buckets").out
+    assert "published" in shown
+    assert "finished" in shown
     unasked = json.loads(recrawl("sql", "why", f"url={front}a.html", "--json").out)
     assert [event["event"] for event in unasked] == ["link", "known", "now"]
 

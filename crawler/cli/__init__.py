@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from crawler import __version__
-from crawler.cli import sql, start, work
+from crawler.cli import look, sql, start, work
 from crawler.cli.show import say, warn
 from crawler.core.errors import RecrawlError
 
@@ -56,5 +56,16 @@ def demo(
     raise typer.Exit(run_demo(short=short))
 
 
-for _command in (start.init, start.seed, work.run, work.status, sql.sql, work.report, start.migrate, demo):
+_COMMANDS = (
+    start.init,
+    start.seed,
+    work.run,
+    look.status,
+    look.explain,
+    sql.sql,
+    work.report,
+    start.migrate,
+    demo,
+)
+for _command in _COMMANDS:
     app.command()(_command)

@@ -1,4 +1,4 @@
-"""`recrawl run`, `status` and `report`: cycles, and what they came to."""
+"""`recrawl run` and `report`: cycles, and what they came to."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -41,23 +41,6 @@ def run(
     finally:  # what was done before a failure is told as well
         shown = {stage: dict(counts) for stage, counts in totals.items()}
         write_json({"cycle": str(wanted), **shown}) if as_json else facts(shown.items())
-
-
-def status(settings: SettingsOption = None, as_json: JsonOption = False) -> None:
-    """Say which lake this is and how its cycles stand."""
-    lake = open_lake_to_read(settings)
-    about = {
-        "lake": lake.files.root,
-        "schema version": lake.metadata.schema_version,
-        "buckets": lake.buckets,
-        "first cycle": str(lake.metadata.first_cycle),
-    }
-    answer = ask_named(open_reader(lake), "cycles", {})
-    if as_json:
-        write_json({**{name.replace(" ", "_"): value for name, value in about.items()}, "cycles": as_dicts(answer)})
-        return
-    facts(about.items())
-    show(answer, title=questions()["cycles"].sentence)
 
 
 def report(settings: SettingsOption = None, as_json: JsonOption = False) -> None:

@@ -115,6 +115,21 @@ class BadQuery(UsageError):
         return f"query: {problem}." + (f" {cure}" if cure else "")
 
 
+class BadHost(UsageError):
+    """A text that names no host. Arguments: the text."""
+
+    def message(self, *details: object) -> str:
+        return f"{details[0]!r} is no host. Expected a name like `example.org`, without port, or a URL of it"
+
+
+class NotHeld(UsageError):
+    """A release of a host that is not held. Arguments: host, the held ones."""
+
+    def message(self, *details: object) -> str:
+        host, held = details
+        return f"{host} is not held. Held hosts: {held}. `recrawl hold HOST` holds one"
+
+
 class BucketTaken(RecrawlError):
     """A live process holds the lease. Arguments: partition, holder."""
 

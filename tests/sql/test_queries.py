@@ -63,7 +63,12 @@ GIVEN = {
     "in_scope_host": "host VARCHAR",
     "span": "bucket USMALLINT, after_epoch UBIGINT, upto_epoch UBIGINT",
 }
-CANDIDATES = {"plan": ["plan/candidate"], "merge": ["merge/arriving"], "scope": ["plan/candidate", "merge/arriving"]}
+CANDIDATES = {
+    "plan": ["plan/candidate"],
+    "explain": ["plan/candidate"],
+    "merge": ["merge/arriving"],
+    "scope": ["plan/candidate", "merge/arriving"],
+}
 PARAMETERS: dict[str, Any] = {
     "cycle": date(2026, 3, 1),
     "bucket": 0,
@@ -93,6 +98,9 @@ PARAMETERS: dict[str, Any] = {
     "min_new_share": 0.2,
     "url": "http://a.test/",
     "most": 10,
+    "url_key": 1,
+    "target_url_key": 1,
+    "target_host_key": 1,
     "hosts": 10,
 }
 Columns = tuple[tuple[str, str], ...]

@@ -16,8 +16,8 @@ from crawler.core.config import HostSettings, ScopeSettings
 from crawler.core.outcomes import CONSEQUENCES, Outcome
 from crawler.core.scope import Scope
 from crawler.stages import plan, seed
-from crawler.stages.plan import NEW_DAYS
 from crawler.store import query
+from crawler.store.candidates import NEW_DAYS
 from crawler.store.lake import Lake
 from crawler.store.plans import read_plan
 from crawler.store.state import open_state, write_checkpoint

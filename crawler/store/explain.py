@@ -1,0 +1,200 @@
+"""Why a URL was or was not planned, what came of asking for it, and when it comes next.
+
+Reads the log of its bucket, that of a running fetch included, its last plan, the scope, the holds, and all links to
+it. Computes standing by the tables that `plan` chooses from. Writes nothing and takes no lease.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from crawler.core.cycle import Cycle
+from crawler.core.errors import BadQuery
+from crawler.core.keys import bucket_of, host_key, url_key
+from crawler.core.model import Row
+from crawler.core.urls import CanonicalUrl, Reject, canonicalize
+from crawler.store import query
+from crawler.store.admission import read_admission
+from crawler.store.candidates import find_candidates, other_cap
+from crawler.store.holds import held_hosts
+from crawler.store.lake import Lake, partition_name
+from crawler.store.lease import Settled
+from crawler.store.plans import PlanFile, read_plan
+from crawler.store.scoping import open_scope
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
+
+    Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
+    eligible. Of both: host_cap, bucket_budget, resting, scope, held; never_found, nofollow, trap, not_kept of a URL
+    that is not known.
+    """
+
+    code: str
+    reason: str
+    cycle: str | None = None
+    not_before: datetime | None = None
+    priority: int | None = None
+    host_rank: int | None = None
+    host_cap: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One URL's story. state: how it stands, None if it is not known. links: the pages that name it."""
+
+    url: str
+    host: str
+    bucket: int
+    state: Row | None
+    links: Row
+    hold: Row | None
+    history: list[Row]
+    last_plan: Verdict
+    next_plan: Verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def explain(lake: Lake, text: str) -> Explanation:
+    """The story of the URL that `text` spells. Raises BadQuery for what is no URL."""
+    aim = canonicalize(text)
+    if isinstance(aim, Reject):
+        raise BadQuery(f"{text} is no URL to crawl ({aim.reason})", "Write an absolute http or https URL")
+    return _Story(lake, aim).tell()
+
+
+class _Story:
+    def __init__(self, lake: Lake, aim: CanonicalUrl) -> None:
+        self.lake = lake
+        self.con: duckdb.DuckDBPyConnection = lake.connect()
+        self.aim = aim
+        self.key, self.host_key = url_key(aim.url), host_key(aim.host)
+        self.bucket = bucket_of(self.host_key, lake.buckets)
+        self.written = lake.written("bucket", self.bucket)
+        self.hold = held_hosts(lake, self.bucket).get(aim.host)
+
+    def tell(self) -> Explanation:
+        lake = self.lake
+        history = self._history()
+        links = self._links()
+        now = self._standing(self.written, lake.clock.now())
+        next_plan = self._judge(now, links)
+        last_plan = self._last_plan(history, links, is_known=now is not None)
+        keys = ("rests_until", "is_candidate", "rejected_by", "priority", "host_rank", "cap", "bucket_rank")
+        state = {name: value for name, value in now.items() if name not in keys} if now else None
+        hold = self.hold.to_dict() if self.hold else None
+        return Explanation(self.aim.url, self.aim.host, self.bucket, state, links, hold, history, last_plan, next_plan)
+
+    def _history(self) -> list[Row]:
+        files = self.lake.current("observation", "bucket", self.bucket, self.written)
+        query.view_files(self.con, "observation_files", "observation", self.lake.paths(files))
+        return query.rows(query.run(self.con, "explain/history", {"url_key": self.key}))
+
+    def _links(self) -> Row:
+        lake = self.lake
+        paths = [
+            lake.path(file)
+            for bucket in range(lake.buckets)
+            for file in lake.current("link", "bucket", bucket, lake.written("bucket", bucket))
+        ]
+        query.view_files(self.con, "link_files", "link", paths)
+        parameters = {"target_host_key": self.host_key, "target_url_key": self.key}
+        return query.rows(query.run(self.con, "explain/found", parameters))[0]
+
+    def _standing(self, settled: Settled, now: datetime) -> Row | None:
+        find_candidates(self.lake, self.con, self.bucket, settled, now)
+        parameters = {
+            "url_key": self.key,
+            "min_interval_days": self.lake.settings.plan.min_interval_days,
+            "other_cap": other_cap(self.lake),
+        }
+        return next(iter(query.rows(query.run(self.con, "explain/standing", parameters))), None)
+
+    def _last_plan(self, history: list[Row], links: Row, *, is_known: bool) -> Verdict:
+        """What the newest plan of the bucket made of the URL."""
+        lake = self.lake
+        folder = f"{lake.layout}/plan/{partition_name('bucket', self.bucket)}"
+        days = [name.removeprefix("cycle=") for name in lake.files.folders(folder)]
+        plan = read_plan(lake, Cycle.parse(days[-1]), self.bucket) if days else None
+        if plan is None:
+            return Verdict("no_plan", "its bucket was never planned; `recrawl run` plans one")
+        query.view_files(self.con, "plan_files", "plan", [plan.path])
+        rows = query.rows(query.run(self.con, "explain/planned", {"url_key": self.key}))
+        if rows:
+            return self._in_plan(days[-1], plan, rows[0], history)
+        sealed = {epoch: last for epoch, last in self.written.sealed.items() if epoch <= plan.epoch}
+        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at)
+        if then is None and is_known:
+            return Verdict("later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", days[-1])
+        verdict = self._judge(then, links)
+        if verdict.code == "eligible":
+            reason = "settings or holds have changed since: by today's it would have been chosen"
+            return Verdict("settings_changed", reason, days[-1])
+        return Verdict(**{**asdict(verdict), "cycle": days[-1]})
+
+    def _in_plan(self, day: str, plan: PlanFile, row: Row, history: list[Row]) -> Verdict:
+        place = {"cycle": day, "priority": row["priority"], "host_rank": row["host_rank"]}
+        admission = read_admission(self.lake, Cycle.parse(day))
+        if admission is None:
+            return Verdict("open", "planned; the cycle is not admitted yet", **place)
+        cutoff = (admission.cutoff_priority, -admission.cutoff_url_key)
+        if (row["priority"], -self.key) < cutoff:
+            budget = self.lake.settings.plan.budget_urls
+            reason = f"planned, but the budget ended at priority {cutoff[0]} (plan.budget_urls is now {budget})"
+            return Verdict("below_cutoff", reason, **place)
+        asked = [seen for seen in history if seen["epoch"] > plan.epoch]
+        if asked:
+            late = ", late" if asked[0]["late"] else ""
+            other = "" if asked[0]["cycle"] == day else f", by cycle {asked[0]['cycle']}"
+            return Verdict("fetched", f"admitted and asked for: {asked[0]['outcome']}{late}{other}", **place)
+        return Verdict("open", "admitted and not asked for yet" + (": its host is held" if self.hold else ""), **place)
+
+    def _judge(self, standing: Row | None, links: Row) -> Verdict:
+        """What a plan makes of the standing that it finds."""
+        settings = self.lake.settings.plan
+        if standing is None:
+            return self._never_known(links)
+        hops = standing["hops"]
+        scope = open_scope(self.lake, self.con)
+        allowed, rule = scope.decide(self.aim.url, any_host=1 <= hops <= self.lake.settings.scope.max_hops)
+        if not allowed or standing["rejected_by"]:
+            return Verdict("scope", f"out of scope by {standing['rejected_by'] or rule}")
+        if self.hold:
+            why = f": {self.hold.reason}" if self.hold.reason else ""
+            return Verdict("held", f"its host is held since {self.hold.at}{why}; `recrawl release {self.aim.host}`")
+        if not standing["is_candidate"]:
+            until = standing["rests_until"]
+            return Verdict("resting", f"it rests until {_at(until)} after {standing['outcome']}", not_before=until)
+        place = {name: standing[name] for name in ("priority", "host_rank")} | {"host_cap": standing["cap"]}
+        if standing["host_rank"] > standing["cap"]:
+            reason = f"rank {standing['host_rank']} in its host, which a cycle plans {standing['cap']} URLs of"
+            return Verdict("host_cap", reason, **place)
+        if standing["bucket_rank"] > settings.budget_urls:
+            reason = f"rank {standing['bucket_rank']} in its bucket; the budget is {settings.budget_urls}"
+            return Verdict("bucket_budget", reason, **place)
+        reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"
+        return Verdict("eligible", f"{reason}; admitted if the budget of all buckets reaches it", **place)
+
+    def _never_known(self, links: Row) -> Verdict:
+        allowed, rule = open_scope(self.lake, self.con).decide(self.aim.url)
+        if not links["pages"]:
+            tail = "" if allowed else f"; it is out of scope by {rule} besides"
+            return Verdict("never_found", f"it is no seed, and no page that was fetched names it{tail}")
+        if links["is_nofollow"]:
+            return Verdict("nofollow", "every link to it is nofollow")
+        if links["trap"]:
+            return Verdict("trap", f"{links['trap']} stops it")
+        if not allowed:
+            return Verdict("scope", f"out of scope by {rule}")
+        why = "found, but not merged yet, in copies of other pages only, or stopped by a limit of [traps] on its host"
+        return Verdict("not_kept", why)
+
+
+def _at(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,182 @@
+"""A URL's story says why it was or was not planned, by the tables that the plan chose from."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.core.config import HostSettings
+from crawler.core.cycle import Cycle
+from crawler.core.errors import BadHost, BadQuery, NotHeld
+from crawler.stages import admit, plan, seed
+from crawler.store import holds
+from crawler.store.explain import Explanation, explain
+from crawler.store.lake import Lake
+from crawler.store.ledger import FetchLedger
+from tests.store.small_cycle import CYCLES, run_whole, seeded_lake
+from tests.store.small_lake import DAY, NOON, known, lake_at, linked, observed, write
+from tests.store.small_web import PAGES, A
+
+URL = "http://a.test/1"
+
+
+def a_lake(root: Path, *urls: str, **sections: Any) -> Lake:
+    """A lake of one bucket whose seed is on the host of URL, with `urls` known besides."""
+    lake = lake_at(root, **sections)
+    seed.run(lake, ["http://a.test/"])
+    write(lake, 0, {"url": [known(url) for url in urls]})
+    return lake
+
+
+def planned(lake: Lake, url: str = URL, *, cycle: Cycle = DAY) -> Explanation:
+    """The story of `url` once a plan of `cycle` is admitted."""
+    plan.run(lake, cycle, 0)
+    admit.run(lake, cycle)
+    return explain(lake, url)
+
+
+def codes(story: Explanation) -> tuple[str, str]:
+    return story.last_plan.code, story.next_plan.code
+
+
+def test_a_url_that_no_page_names_was_never_found(tmp_path: Path) -> None:
+    story = planned(a_lake(tmp_path))
+    assert (codes(story), story.state, story.history) == (("never_found", "never_found"), None, [])
+    assert codes(explain(a_lake(tmp_path), "http://elsewhere.test/")) == ("never_found", "never_found")
+    assert "scope.hosts" in explain(a_lake(tmp_path), "http://elsewhere.test/").next_plan.reason
+
+
+@pytest.mark.parametrize(
+    ("url", "link", "code"),
+    [
+        (URL, {"nofollow": True}, "nofollow"),
+        (URL, {"trap": "traps.max_depth"}, "trap"),
+        ("http://elsewhere.test/", {}, "scope"),
+        (URL, {}, "not_kept"),
+    ],
+)
+def test_a_url_that_was_found_and_not_kept_says_what_stopped_it(tmp_path: Path, url: str, link: Any, code: str) -> None:
+    lake = a_lake(tmp_path)
+    write(lake, 0, {"link": [linked("http://a.test/", url, **link)], "observation": [observed("http://a.test/")]})
+    story = explain(lake, url)
+    assert story.next_plan.code == code
+    assert (story.links["pages"], story.links["example"]) == (1, "http://a.test/")
+    assert story.last_plan.code == "no_plan"
+
+
+def test_a_planned_url_is_open_until_it_is_asked_for(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    story = planned(lake, "HTTP://A.test/1#top")
+    assert (story.url, codes(story)) == (URL, ("open", "eligible"))
+    assert story.last_plan.cycle == str(DAY)
+    write(lake, 0, {"observation": [observed(URL, "text", late=True)]})
+    story = explain(lake, URL)
+    assert codes(story) == ("fetched", "resting")
+    assert "ok, late" in story.last_plan.reason
+    assert story.next_plan.not_before == NOON + timedelta(days=0.9)
+    assert [(row["cycle"], row["outcome"]) for row in story.history] == [(str(DAY), "ok")]
+    assert story.state is not None
+    assert (story.state["outcome"], story.state["fetches"]) == ("ok", 1)
+
+
+def test_what_a_fetch_has_written_so_far_is_told(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    planned(lake)
+    with lake.own("bucket", 0, DAY) as owner:
+        FetchLedger(lake, owner).append({"observation": [observed(URL, "text")]})
+        assert explain(lake, URL).last_plan.code == "fetched"
+
+
+def test_a_url_rests_after_a_failure_as_long_as_its_outcome_says(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    gone = [observed(URL, outcome="gone", status=404, at=NOON - timedelta(days=days)) for days in (9, 3)]
+    for row in gone:
+        write(lake, 0, {"observation": [row]})
+    story = planned(lake)
+    assert codes(story) == ("resting", "resting")
+    assert story.next_plan.not_before == NOON - timedelta(days=3) + timedelta(days=7)
+
+
+def test_a_url_below_the_cut_off_says_where_the_budget_ended(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL, plan={"budget_urls": 1})
+    stories = [planned(lake, url) for url in ("http://a.test/", URL)]
+    assert sorted(story.last_plan.code for story in stories) == ["bucket_budget", "open"]
+    two = lake_at(tmp_path / "two", buckets=2, plan={"budget_urls": 1})
+    seed.run(two, ["http://a.test/", "http://b.test/"])
+    for bucket in range(2):
+        plan.run(two, DAY, bucket)
+    admit.run(two, DAY)
+    found = [explain(two, url).last_plan for url in ("http://a.test/", "http://b.test/")]
+    assert sorted(each.code for each in found) == ["below_cutoff", "open"]
+    assert any("the budget ended at priority" in each.reason for each in found)
+
+
+def test_a_url_beyond_its_hosts_cap_says_its_rank(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    capped = lake.settings.model_copy(update={"host": {"a.test": HostSettings(max_urls=1)}})
+    lake = Lake(lake.files, lake.metadata, capped, lake.clock, lake.guard)
+    stories = [planned(lake, url) for url in ("http://a.test/", URL)]
+    assert sorted(story.last_plan.code for story in stories) == ["host_cap", "open"]
+    assert sorted((story.next_plan.host_rank, story.next_plan.host_cap) for story in stories) == [(1, 1), (2, 1)]
+
+
+def test_a_url_out_of_scope_names_the_rule(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL, scope={"rules": [{"deny": "/1"}]})
+    story = planned(lake)
+    assert codes(story) == ("scope", "scope")
+    assert "scope.rules deny /1" in story.last_plan.reason
+
+
+def test_a_url_that_became_known_after_the_plan_says_so(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path)
+    planned(lake)
+    write(lake, 0, {"url": [known(URL)]})
+    assert codes(explain(lake, URL)) == ("later_known", "eligible")
+
+
+def test_settings_that_have_changed_since_the_plan_are_named_as_the_cause(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL, scope={"rules": [{"deny": "/1"}]})
+    planned(lake)
+    assert codes(explain(lake_at(tmp_path), URL)) == ("settings_changed", "eligible")
+
+
+def test_a_url_of_a_held_host_says_since_when_and_why(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    planned(lake)
+    holds.hold(lake, "a.test", "they complained")
+    story = explain(lake, URL)
+    assert codes(story) == ("open", "held")
+    assert "its host is held" in story.last_plan.reason
+    assert "they complained" in story.next_plan.reason
+    tomorrow = Cycle(DAY.day + timedelta(days=1))
+    assert codes(planned(lake, cycle=tomorrow)) == ("held", "held"), "a held host takes no place in a plan"
+    holds.release(lake, "http://a.test/some/page")
+    assert codes(explain(lake, URL)) == ("settings_changed", "eligible")
+
+
+def test_the_newest_decision_about_a_host_counts(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path, buckets=2)
+    for host in ("a.test", "b.test"):
+        holds.hold(lake, host)
+    holds.release(lake, "A.TEST")
+    holds.hold(lake, "b.test", "again")
+    assert [(each.host, each.reason) for each in holds.all_held(lake)] == [("b.test", "again")]
+    with pytest.raises(NotHeld, match=r"a\.test is not held\. Held hosts: b\.test"):
+        holds.release(lake, "a.test")
+    for wrong in ("", "a b", "a.test:81", "a.test/x", "mailto:x@a.test"):
+        with pytest.raises(BadHost):
+            holds.hold(lake, wrong)
+
+
+def test_every_page_of_a_crawl_has_a_story_and_what_is_no_url_has_none(tmp_path: Path) -> None:
+    lake = seeded_lake(tmp_path)
+    for cycle in CYCLES[:3]:
+        run_whole(lake, cycle)
+    for url in PAGES:
+        story = explain(lake, url)
+        assert codes(story) == ("fetched", "eligible")
+        assert {row["outcome"] for row in story.history} <= {"ok", "not_modified"}
+    assert explain(lake, f"{A}/2").links["pages"] == 3
+    with pytest.raises(BadQuery, match="is no URL to crawl"):
+        explain(lake, "mailto:x@a.test")
