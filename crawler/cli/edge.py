@@ -21,16 +21,23 @@ SettingsOption = Annotated[
     typer.Option(
         "--settings",
         envvar="RECRAWL_SETTINGS",
-        help="Settings file; recrawl.toml of this folder without it.",
+        help="Settings file or the folder of its crawl; recrawl.toml of this folder without it.",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON document, for machines.")]
 
 
+def settings_file(path: Path | None) -> Path:
+    """The settings file that `path`, a file or a crawl's folder, stands for."""
+    if path is None:
+        return SETTINGS_FILE
+    return path / SETTINGS_FILE.name if path.is_dir() else path
+
+
 def read_settings(path: Path | None) -> Settings:
     """The settings of a command that changes something. Raises BadSettings."""
-    return load_settings(path or SETTINGS_FILE)
+    return load_settings(settings_file(path))
 
 
 def open_lake(path: Path | None) -> Lake:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from crawler.cli.edge import SETTINGS_FILE, JsonOption, SettingsOption, open_lake, read_settings
+from crawler.cli.edge import SETTINGS_FILE, JsonOption, SettingsOption, open_lake, read_settings, settings_file
 from crawler.cli.show import facts, say, write_json
+from crawler.core import settings_text
 from crawler.core.clock import open_clock
 from crawler.core.errors import BadSeeds
-from crawler.core.settings_text import settings_file
 from crawler.stages import seed as seed_stage
 from crawler.store.lake import Lake
 from crawler.store.migrate import migrate as migrate_lake
@@ -23,17 +23,29 @@ _SEEDS_TEXT = """\
 """
 
 
-def init(settings: SettingsOption = None) -> None:
+def init(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder of the crawl, made if absent.", show_default="this one")
+    ] = None,
+    user_agent: Annotated[
+        str, typer.Option("--user-agent", help="Who asks, with a URL or an e-mail address of yours.")
+    ] = "",
+    settings: SettingsOption = None,
+) -> None:
     """Write recrawl.toml and seeds.txt, and create the lake. Leaves alone what is there."""
-    path = settings or SETTINGS_FILE
+    path = settings_file(settings) if folder is None else folder / SETTINGS_FILE
     seeds = path.with_name(SEEDS_FILE)
-    written = {file: _write_new(file, text) for file, text in ((path, settings_file()), (seeds, _SEEDS_TEXT))}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = {path: settings_text.settings_file(user_agent=user_agent), seeds: _SEEDS_TEXT}
+    written = {file: _write_new(file, text) for file, text in texts.items()}
     read = read_settings(path)
     lake = Lake.create(read, open_clock(read.clock.simulated))
     for file, is_new in written.items():
         say(f"{file}: {'written' if is_new else 'is there already, left as it is'}")
     say(f"{lake.files.root}: lake of {lake.buckets} buckets")
-    say(f"Next: fill in crawl.user_agent in {path} and {seeds}, then recrawl seed, recrawl run")
+    where = "" if path == SETTINGS_FILE else f" --settings {path.parent if path.name == SETTINGS_FILE.name else path}"
+    who = "" if read.crawl.user_agent else f"say who you are in {path} (crawl.user_agent), "
+    say(f"Next: {who}put URLs into {seeds}, then recrawl seed{where}, recrawl run{where}")
 
 
 def seed(
@@ -46,7 +58,7 @@ def seed(
 ) -> None:
     """Add URLs to the seeds; they are planned in the next cycle and never retire."""
     lake = open_lake(settings)
-    named = sources or [str((settings or SETTINGS_FILE).with_name(SEEDS_FILE))]
+    named = sources or [str(settings_file(settings).with_name(SEEDS_FILE))]
     counts = seed_stage.run(lake, chain.from_iterable(map(_lines, named)), source=", ".join(named))
     write_json(counts) if as_json else facts(counts.items())
 
