@@ -123,6 +123,20 @@ def test_explain_of_what_is_no_url_is_refused_and_of_an_unknown_url_is_an_answer
     assert "no_plan" not in recrawl("explain", "https://example.org/", "--json").err
 
 
+def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake) -> None:
+    held = recrawl("hold", "https://Example.org/a", "--reason", "they wrote to us")
+    assert (held.code, held.err) == (0, "")
+    assert "recrawl release example.org" in held.out
+    assert "they wrote to us" in recrawl("status").out
+    (found,) = json.loads(recrawl("status", "--json").out)["holds"]
+    assert (found["host"], found["held"], found["reason"]) == ("example.org", True, "they wrote to us")
+    assert "they wrote to us" in recrawl("explain", "https://example.org/").out
+    assert json.loads(recrawl("release", "example.org", "--json").out)["held"] is False
+    assert json.loads(recrawl("status", "--json").out)["holds"] == []
+    is_refused(recrawl("release", "example.org"), "is not held. Held hosts: none")
+    is_refused(recrawl("hold", "no host"), "is no host")
+
+
 def test_a_lake_of_another_schema_version_is_refused_with_the_cure(recrawl, lake) -> None:
     fixed = json.loads((lake / "lake/meta/0001.json").read_text())
     for version, cure in ((99, "Install a newer Recrawl"), (0, "Run `recrawl migrate`")):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from crawler import __version__
-from crawler.cli import look, sql, start, work
+from crawler.cli import look, operate, sql, start, work
 from crawler.cli.show import say, warn
 from crawler.core.errors import RecrawlError
 
@@ -62,6 +62,8 @@ _COMMANDS = (
     work.run,
     look.status,
     look.explain,
+    operate.hold,
+    operate.release,
     sql.sql,
     work.report,
     start.migrate,

@@ -1,7 +1,7 @@
 """The lake's side of one fetch task: what is left to ask for, and where the results go.
 
-Reads the plan, the admission and the log of its bucket; writes segments and, at the end, whole files. Knows nothing
-of the network.
+Reads the plan, the admission, the holds and the log of its bucket; writes segments and, at the end, whole files. Knows
+nothing of the network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from crawler.core.errors import NotPlanned
 from crawler.core.model import HostState, RobotsCopy, Row, Target
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
+from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
 from crawler.store.plans import PlanFile, read_plan
@@ -84,6 +85,10 @@ class FetchLedger:
         self._view_log("tail_robots", "robots", epoch)
         found = query.rows(query.run(self._con, "fetch/robots"))
         return {row["origin"]: RobotsCopy(**row) for row in found}
+
+    def held(self) -> frozenset[str]:
+        """The hosts of the bucket that an operator holds at this moment."""
+        return frozenset(held_hosts(self.lake, self.bucket))
 
     def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
         """Write one segment: the rows by table, without the columns that say where they belong."""

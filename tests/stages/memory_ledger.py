@@ -25,6 +25,7 @@ class MemoryLedger:
         self.shared_addresses: dict[str, int] = {}
         self.deadline = datetime.now(UTC) + timedelta(seconds=window_seconds)
         self.copies: dict[str, RobotsCopy] = {}
+        self.holds: frozenset[str] = frozenset()
         self.targets = [target(url, priority=-number) for number, url in enumerate(urls)]
 
     def todo(self) -> list[Target]:
@@ -56,6 +57,9 @@ class MemoryLedger:
                     good["fetched_at"] if good else old and old.body_fetched_at,
                 )
         return copies
+
+    def held(self) -> frozenset[str]:
+        return self.holds
 
     def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
         self.segments += 1

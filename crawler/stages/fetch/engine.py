@@ -1,8 +1,9 @@
 """The threads of one fetch task, and whose turn it is.
 
 Owns the lock, the gates, the segment in the making and its writing. A thread takes the host whose turn it is, sends at
-most one request there (`turns.py`) and puts it back; the supervising thread writes segments and ends the task at the
-deadline, at a stop, or when nothing is left. Reads and writes the lake through its ledger only.
+most one request there (`turns.py`) and puts it back; the supervising thread writes segments, looks which hosts an
+operator holds, and ends the task at the deadline, at a stop, or when nothing is left. Reads and writes the lake
+through its ledger only.
 """
 
 import math
@@ -20,6 +21,7 @@ from crawler.stages.fetch.segment import Segment
 from crawler.stages.fetch.task import Ledger, Task, floor_of
 
 _SUPERVISE_SECONDS = 1.0
+_HOLDS_SECONDS = 15.0  # between two looks at the holds; an operator is promised obedience within a minute
 _PARKED_SECONDS = 0.1  # a parked host is owed more than this, so it loses nothing while others join it
 
 
@@ -59,6 +61,8 @@ class Engine:
         self._segment = Segment()
         self._dirty: dict[str, Host] = {}
         self._captured: set[bytes] = set()
+        self._held: frozenset[str] = frozenset()
+        self._holds_seen = -math.inf
         politeness = task.settings.politeness
         now = task.clock.monotonic()
         self._gates: Gates[Host] = Gates(
@@ -77,6 +81,7 @@ class Engine:
         before it is written first.
         """
         self._hosts = {host.name: host for host in hosts}
+        self._obey_holds()
         try:
             self._run_threads(hosts, take_turn)
             if self._failure is not None:
@@ -120,10 +125,22 @@ class Engine:
             if self._stop is not None and self._stop():
                 self.is_stopped = True
                 return
+            if clock.monotonic() >= self._holds_seen + _HOLDS_SECONDS:
+                self._obey_holds()
             if self._progress is not None:
                 self._progress(self.counts["observed"])
             if clock.monotonic() >= self._flush_due():
                 self._flush()
+
+    def _obey_holds(self) -> None:
+        """Leave alone the hosts that are held now; go on with those that were."""
+        held = self._ledger.held()
+        with self.lock:
+            self._held, self._holds_seen = held, self._task.clock.monotonic()
+            for host in list(self._hosts.values()):
+                was_held, host.is_held = host.is_held, host.name in held
+                if was_held and not host.is_held and host.state is State.IDLE and self._busy:
+                    self.schedule(host)  # once nothing is busy the threads have ended
 
     def _flush_due(self) -> float:
         with self.lock:
@@ -278,15 +295,15 @@ class Engine:
                 monotonic=clock.monotonic(),
                 is_last_unknown=True,
             )
-            found = self._hosts[name] = Host(name, pace)
+            found = self._hosts[name] = Host(name, pace, is_held=name in self._held)
         return found
 
     def schedule(self, host: Host) -> None:
         """Queue, park or set aside an idle host. Call with the lock held."""
         at = host.next_turn()
-        if at is None and host.is_waiting:
+        if at is None and host.is_waiting and not host.is_held:
             host.state = State.WAITING
-        elif at is None or at >= self._task.deadline or self._is_closed or host.is_spent:
+        elif at is None or at >= self._task.deadline or self._is_closed or host.is_spent or host.is_held:
             self._set_aside(host)
             return
         elif host.pace.is_unrecorded:
@@ -307,12 +324,15 @@ class Engine:
 
     def _set_aside(self, host: Host) -> None:
         host.state = State.IDLE
-        stranded = [errand.home for errand in host.errands if errand.home is not host]
+        errands = list(host.errands)
         host.errands.clear()
-        for home in stranded:  # their robots.txt will not come
-            if home.state is State.WAITING:
-                self._busy -= 1
-                home.state = State.IDLE
+        for errand in errands:  # their robots.txt will not come; a host that is released begins with its own again
+            errand.origin.is_sought = False
+            if errand.home is not host:
+                errand.origin.not_before = math.inf
+                if errand.home.state is State.WAITING:
+                    self._busy -= 1
+                    errand.home.state = State.IDLE
         if not self._busy:
             self._news.notify()
             self._turn.notify_all()

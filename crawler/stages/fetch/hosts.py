@@ -108,7 +108,7 @@ class Host:
     """A host and all that is planned there.
 
     address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
-    asked for in this task.
+    asked for in this task. is_held: an operator wants it left alone, so what is planned there stays open.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Host:
     most_pages: float = math.inf
     window_seconds: float = math.inf
     pages: int = 0
+    is_held: bool = False
     key: int = field(init=False)
     origins: dict[str, Origin] = field(default_factory=dict)
     errands: deque[Errand] = field(default_factory=deque)

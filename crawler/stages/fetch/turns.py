@@ -32,6 +32,8 @@ class Turns:
 
     def take(self, host: Host) -> None:
         """Ask `host` for the next thing that it has to do."""
+        if host.is_held:
+            return
         if self._needs_address and host.address is None and self._find_address(host):
             return  # its turn comes again, at its address's gate
         if host.is_spent:
