@@ -83,7 +83,9 @@ def _wire(crawl: tasks.Crawl, dag_id: str, pools: Pools) -> None:
     fold: Options = {"pool": pools.fold, "execution_timeout": timedelta(hours=4)}
     many_plans = plan | BUCKET | (bound if pools.plan == SHARED_POOLS.plan else {})
     many_folds = fold | BUCKET | UNLESS_ALL_FAILED | (bound if pools.fold == SHARED_POOLS.fold else {})
-    published = Asset(name=f"{dag_id}_cycle", uri=f"recrawl://{dag_id}/cycle")
+    # The page in Airflow's UI learns from here which crawl the DAG runs.
+    named: dict[str, Any] = {"settings": str(crawl.settings)} if crawl.settings else {}
+    published = Asset(name=f"{dag_id}_cycle", uri=f"recrawl://{dag_id}/cycle", extra=named)
 
     @task(**plan)
     def resolve_cycle() -> str:
