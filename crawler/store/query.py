@@ -10,12 +10,15 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
 
 from crawler.core.config import EngineSettings
+
+Interrupted: TypeAlias = duckdb.InterruptException
+"""What a query ends with whose connection was told to stop."""
 
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 _ENGINES: dict[tuple[int, str], duckdb.DuckDBPyConnection] = {}

@@ -73,7 +73,7 @@ def _page(template: str, dag_id: str, crawls: list[str]) -> Response:
 
     try:
         shown = view.look(dag_id, airflow_state.settings_path(dag_id), airflow_state.active_runs(dag_id))
-    except RecrawlError as error:
+    except (RecrawlError, view.TookTooLong) as error:
         return _html("notice.html", {"title": dag_id, "notice": str(error)}, to_static="../static", status=503)
     return _html(template, {"view": shown, "crawls": crawls}, to_static="../static")
 

@@ -1,8 +1,8 @@
 """What the page shows of a lake, as plain values: cycles, partitions, the command that fills gaps, the summaries.
 
 Reads what publish summarised, and from `crawler.store.overview` how the newest cycles stand. The api-server also
-serves Airflow's tasks, so DuckDB gets one thread and little memory here, one look is taken at a time, and looks
-within a few seconds share an answer. Knows no Airflow.
+serves Airflow's tasks, so DuckDB gets one thread, little memory and a few seconds here, one look is taken at a time,
+and those who ask within seconds share it. Knows no Airflow.
 """
 
 import threading
@@ -19,11 +19,13 @@ from crawler.core.cycle import Cycle
 from crawler.store import overview
 from crawler.store.lake import Lake
 from crawler.store.overview import CycleRow, Partition, State
+from crawler.store.query import Interrupted
 from crawler.store.summary import Summary, summaries
 
 GRID_CYCLES = 14
 PLOT_CYCLES = 90
 KEEP_SECONDS = 3.0
+MOST_SECONDS = 10.0
 ENGINE = {"threads": 1, "memory_limit": "256MB"}
 # A backfill of such cycles completes them; `running` ones complete themselves.
 GAPS = (State.MISSING, State.FAILED, State.STOPPED)
@@ -90,16 +92,16 @@ class View:
 
 
 def look(dag_id: str, settings_path: Path, runs: Iterable[Run]) -> View:
-    """How the crawl of `settings_path` stands. Raises RecrawlError if there is no lake to look at."""
+    """How the crawl of `settings_path` stands. Raises RecrawlError without a lake, TookTooLong."""
     settings = load_settings(settings_path)
     settings = settings.model_copy(update={"engine": settings.engine.model_copy(update=ENGINE)})
-    lake = Lake.open(settings, open_clock(settings.clock.simulated or None))
+    lake = _HurriedLake.open(settings, open_clock(settings.clock.simulated or None))
     now = lake.clock.now()
     by_cycle = {run.cycle: run for run in runs}
-    known = summaries(lake, PLOT_CYCLES)
+    stand = _LOOKS.at(lake)
+    known, rows = stand.known, stand.rows
     did = {summary.cycle: summary.did for summary in known}
-    parts, rows = _stand(lake)
-    days = [_day(row, parts, did, by_cycle) for row in rows]
+    days = [_day(row, stand.parts, did, by_cycle) for row in rows]
     days += [_later(day, now.date(), by_cycle) for day in _days_after(lake, rows, now.date())]
     shown = {day.cycle for day in days[-GRID_CYCLES:]}
     return View(
@@ -166,25 +168,56 @@ def _plot(known: list[Summary]) -> dict[str, list[Any]]:
     }
 
 
+class TookTooLong(Exception):
+    """The lake could not be looked at in the time that a page may take."""
+
+    def __str__(self) -> str:
+        return f"looking at the lake took more than {MOST_SECONDS:.0f} s; `recrawl status` takes the time that it needs"
+
+
+class _HurriedLake(Lake):
+    """A lake whose queries are stopped when they take too long."""
+
+    def connect(self) -> Any:
+        con = super().connect()
+        stop = threading.Timer(MOST_SECONDS, con.interrupt)
+        stop.daemon = True
+        stop.start()
+        return con
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a lake stood at an instant."""
+
+    at: float
+    parts: list[Partition]
+    rows: list[CycleRow]
+    known: list[Summary]
+
+
 class _Looks:
     """The last look at each lake; whoever asks meanwhile waits for it instead of starting another."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[float, tuple[list[Partition], list[CycleRow]]]] = {}
+        self._kept: dict[str, _Look] = {}
 
-    def at(self, lake: Lake) -> tuple[list[Partition], list[CycleRow]]:
-        with self._lock:
-            at, found = self._kept.get(lake.files.root, (-KEEP_SECONDS, ([], [])))
-            if time.monotonic() - at >= KEEP_SECONDS:
+    def at(self, lake: Lake) -> _Look:
+        if not self._lock.acquire(timeout=MOST_SECONDS):
+            raise TookTooLong
+        try:
+            kept = self._kept.get(lake.files.root)
+            if kept is None or time.monotonic() - kept.at >= KEEP_SECONDS:
                 parts = overview.partitions(lake, last=GRID_CYCLES)
-                found = (parts, overview.cycles(lake, last=GRID_CYCLES, parts=parts))
-                self._kept[lake.files.root] = (time.monotonic(), found)
-            return found
+                rows = overview.cycles(lake, last=GRID_CYCLES, parts=parts)
+                kept = _Look(time.monotonic(), parts, rows, summaries(lake, PLOT_CYCLES))
+                self._kept[lake.files.root] = kept
+            return kept
+        except Interrupted as stopped:
+            raise TookTooLong from stopped
+        finally:
+            self._lock.release()
 
 
 _LOOKS = _Looks()
-
-
-def _stand(lake: Lake) -> tuple[list[Partition], list[CycleRow]]:
-    return _LOOKS.at(lake)

@@ -131,6 +131,17 @@ def test_a_lake_without_a_cycle_says_what_to_do_and_no_lake_is_an_error_of_ours(
     assert "missing" in page(view.look("docs", settings, []))
 
 
+def test_a_look_that_takes_too_long_is_stopped(gaps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def count_for_ever(lake: Lake, **_: object) -> None:
+        lake.connect().execute("SELECT count(*) FROM range(1000000000000) AS a WHERE random() > 2").fetchall()
+
+    monkeypatch.setattr(view, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(view, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(view.overview, "partitions", count_for_ever)
+    with pytest.raises(view.TookTooLong, match="recrawl status"):
+        view.look("docs", gaps, [])
+
+
 def test_links_lead_below_the_path_of_airflow_s_address() -> None:
     assert [each["href"] for each in places("http://127.0.0.1:8080")] == ["/recrawl/", "/recrawl/dag/{DAG_ID}"]
     assert [each["href"] for each in places("https://x.test/air/")] == ["/air/recrawl/", "/air/recrawl/dag/{DAG_ID}"]
