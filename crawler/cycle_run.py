@@ -14,6 +14,7 @@ from crawler.core.cycle import Cycle
 from crawler.core.errors import CycleIncomplete, RecrawlError
 from crawler.stages import admit, check, fetch, fingerprint, merge, plan, publish
 from crawler.store.lake import Lake
+from crawler.store.space import require_space
 
 Event: TypeAlias = tuple[str, int | None, dict[str, Any] | RecrawlError]
 """Stage, bucket or shard if it has one, and what it returned or the error that it ended with."""
@@ -31,9 +32,11 @@ def run_cycle(settings: Settings, cycle: Cycle, *, processes: int | None = None)
 
     A failed bucket does not stop the others; the cycle is published without it and CycleIncomplete is raised at the
     end. processes: how many buckets run beside each other; default all, since hosts' delays leave the machine idle.
+    Raises DiskNearlyFull before anything is planned.
     """
     settings.require_contact()
     lake = Lake.open(settings, open_clock(settings.clock.simulated))
+    require_space(lake, cycle)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes or min(lake.buckets, 32), mp_context=context) as pool:
         for event in _mapped(pool, "plan", settings, cycle, lake.buckets):

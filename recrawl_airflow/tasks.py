@@ -51,15 +51,20 @@ class Crawl:
     def cycle_of_run(self, params: Mapping[str, Any], logical_date: datetime | None) -> str:
         """The cycle of a run: its parameter, else the day of its logical date. Never its data interval.
 
-        Fails for what is no day, lies before the lake's first cycle, or after the lake's today.
+        Fails for what is no day, lies before the lake's first cycle, or after the lake's today, and if the lake's disk
+        has no room for the cycle.
         """
+        from crawler.store.space import require_space
+
         if not params.get("cycle") and logical_date is None:
             raise AirflowFailException('the run has no date: give it a logical date or {"cycle": "YYYY-MM-DD"}')
         text = params.get("cycle") or f"{logical_date:%Y-%m-%d}"
         with errors_for_airflow():
             lake = self.open_lake()
             lake.settings.require_contact()
-            return str(lake.cycle(str(text)))
+            cycle = lake.cycle(str(text))
+            require_space(lake, cycle)
+            return str(cycle)
 
     def number_of_buckets(self) -> int:
         """How many buckets the lake has."""

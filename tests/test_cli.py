@@ -137,6 +137,27 @@ def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake
     is_refused(recrawl("hold", "no host"), "is no host")
 
 
+def test_doctor_ends_with_exit_code_1_only_if_something_needs_an_action(recrawl, lake) -> None:
+    content = recrawl("doctor")
+    assert (content.code, content.err) == (0, "")
+    assert "nothing needs an action" in content.out
+    (lake / "lake/seed").mkdir()
+    (lake / "lake/seed/0001.parquet").write_text("torn")
+    sick = recrawl("doctor")
+    assert sick.code == 1
+    assert "ACTION  torn: 1 file" in sick.out
+    assert "seed/0001.parquet" in sick.out
+    told = json.loads(recrawl("doctor", "--json").out)
+    assert told["actions"] == 1
+    assert all(finding["command"] for finding in told["findings"])
+
+
+def test_a_cycle_that_cannot_fit_on_the_disk_is_refused(recrawl, lake) -> None:
+    write_settings(lake, f"[crawl]\n{CONTACT}\n[lake]\nmin_free_bytes = {10**18}")
+    is_refused(recrawl("run"), "nothing was planned", "docs/operating.md")
+    assert not list((lake / "lake").glob("layout=1/plan/*/*"))
+
+
 def test_a_lake_of_another_schema_version_is_refused_with_the_cure(recrawl, lake) -> None:
     fixed = json.loads((lake / "lake/meta/0001.json").read_text())
     for version, cure in ((99, "Install a newer Recrawl"), (0, "Run `recrawl migrate`")):

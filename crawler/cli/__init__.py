@@ -62,6 +62,7 @@ _COMMANDS = (
     work.run,
     look.status,
     look.explain,
+    operate.doctor,
     operate.hold,
     operate.release,
     sql.sql,

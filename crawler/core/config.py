@@ -65,6 +65,13 @@ class LakeSettings(Section):
         default=5_000, ge=1, description="Rows that a bucket's log must hold before a checkpoint is written at all."
     )
 
+    min_free_bytes: int = Field(
+        default=0,
+        ge=0,
+        description="Free space on the lake's disk without which no cycle begins. 0: twice what the newest published "
+        "cycle wrote, and its checkpoints again.",
+    )
+
     @field_validator("buckets")
     @classmethod
     def _power_of_two(cls, buckets: int) -> int:

@@ -99,6 +99,18 @@ class SchemaMismatch(UsageError):
         return f"lake {root} has schema version {found}, this Recrawl reads and writes version {expected}. {cure}"
 
 
+class DiskNearlyFull(UsageError):
+    """A cycle that would not fit on the lake's disk. Arguments: root, cycle, bytes free, bytes needed."""
+
+    def message(self, *details: object) -> str:
+        root, cycle, free, needed = details
+        return (
+            f"lake {root} has {_megabytes(free)} free, cycle {cycle} wants {_megabytes(needed)}; nothing was planned. "
+            "Free that much, or lower plan.budget_urls and set lake.min_free_bytes to what you accept; "
+            "see docs/operating.md"
+        )
+
+
 class NotPlanned(UsageError):
     """A stage was asked for before the one it needs. Arguments: stage, cycle, what is missing."""
 
@@ -193,3 +205,7 @@ class CycleIncomplete(RecrawlError):
     def message(self, *details: object) -> str:
         cycle, buckets, cure = details
         return f"cycle {cycle} lacks buckets {buckets}; the others are published. {cure}"
+
+
+def _megabytes(count: object) -> str:
+    return f"{int(str(count)) / 1e6:,.1f} MB"

@@ -5,7 +5,10 @@ Knows nothing of tables, leases or cycles.
 """
 
 import os
+import shutil
+import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
@@ -50,6 +53,31 @@ class Files:
     def exists(self, name: str) -> bool:
         """Whether there is a file `name`."""
         return os.path.isfile(self.path(name))
+
+    def all_names(self) -> Iterator[str]:
+        """Every file below the root, staged ones included, in no order."""
+        for folder, _, names in os.walk(self.root):
+            inside = os.path.relpath(folder, self.root)
+            for name in names:
+                yield name if inside == "." else f"{inside}/{name}"
+
+    def size(self, name: str) -> int:
+        """Bytes of `name`; 0 if it does not exist."""
+        try:
+            return os.stat(self.path(name)).st_size
+        except FileNotFoundError:
+            return 0
+
+    def changed_at(self, name: str) -> float:
+        """When `name` was last written, by the machine's clock, in seconds since 1970; now if it is gone."""
+        try:
+            return os.stat(self.path(name)).st_mtime
+        except FileNotFoundError:
+            return time.time()
+
+    def free_bytes(self) -> int:
+        """What the lake's disk has room for."""
+        return shutil.disk_usage(self.root).free
 
     def staged(self, suffix: str) -> Path:
         """A fresh path on the lake's own file system to write a file at before `put` or `create`."""

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from crawler.core.cycle import Cycle
+from crawler.core.errors import CorruptLake
 from crawler.core.model import Row
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
@@ -87,14 +88,17 @@ def cycles(lake: Lake, *, last: int = LAST_CYCLES, parts: Iterable[Partition] | 
 
 
 def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
-    """Every bucket of the newest `last` cycles, by cycle and bucket; missing cycles included."""
+    """Every bucket of the newest `last` cycles, by cycle and bucket; missing cycles included. Raises CorruptLake."""
     planned = _planned_buckets(lake)
     days = _days(planned)[-last:] if last else []
     now = [_Bucket.look(lake, bucket) for bucket in range(lake.buckets)]
     con = lake.connect()
     files = {(day, b.number): b.observations(lake, day) for day in days if day in planned for b in now}
     query.view_files(con, "observation_files", "observation", lake.paths(f for found in files.values() for f in found))
-    observed = {(row["cycle"], row["bucket"]): row for row in query.rows(query.run(con, "overview/observed"))}
+    try:
+        observed = {(row["cycle"], row["bucket"]): row for row in query.rows(query.run(con, "overview/observed"))}
+    except duckdb.Error as error:
+        raise CorruptLake(lake.files.path(lake.layout), f"{error}; `recrawl doctor` lists torn files") from error
     found = []
     for day in days:
         admission = read_admission(lake, Cycle.parse(day)) if day in planned else None
