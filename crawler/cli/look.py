@@ -43,7 +43,7 @@ def status(
         write_json({**{name.replace(" ", "_"): value for name, value in about.items()}, **found})
         return
     facts(about.items())
-    _table((row.to_dict() for row in cycles), "Cycles", _CYCLE)
+    _table(({**row.to_dict(), "published_at": _instant(row.published_at)} for row in cycles), "Cycles", _CYCLE)
     shown = [part.to_dict() for part in parts if buckets or part.state in _UNFINISHED]
     if shown:
         _table(shown, "Buckets of these cycles" if buckets else "Buckets that are not finished")
@@ -111,6 +111,10 @@ def _state(story: Explanation) -> Iterable[tuple[str, object]]:
 def _sentence(verdict: Verdict) -> str:
     cycle = f"{verdict.cycle}: " if verdict.cycle else ""
     return f"{cycle}{verdict.code}: {verdict.reason}"
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _because(reason: str) -> str:

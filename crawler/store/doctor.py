@@ -165,12 +165,12 @@ def _lost(lake: Lake) -> Iterator[Finding]:
     restore = f"cp -p BACKUP/PATH {lake.files.root}/PATH   for each, from a backup; then recrawl doctor"
     yield from _group("lost", missing, "a publication names them and they are gone", restore, needs_action=True)
     for partition in _partitions(lake):
-        lease = _lease(lake, partition)
         epochs = {
             file.epoch
             for table in log.LEADS[partition.partition("=")[0]]
             for file in log.list_table(lake.files, lake.layout, table, partition)
         }
+        lease = _lease(lake, partition)  # after the files, whose lease is older than they are
         if lease is not None and max(epochs, default=0) > lease.epoch:
             what = f"{partition} has files of epoch {max(epochs)}, but its newest lease is of epoch {lease.epoch}"
             folder = f"{lake.layout}/{LEASES}/{partition}"
@@ -210,15 +210,19 @@ def _cycle(row: CycleRow) -> Iterator[Finding]:
 
 
 def _leases(lake: Lake) -> Iterator[Finding]:
-    for partition in _partitions(lake):
-        lease = _lease(lake, partition)
-        holder = lake.guard.holder(partition)
-        if holder is not None:
-            what = f"{partition} is held by {holder}"
-            yield Finding("lease", False, what, "recrawl status   shows how far it is; end that process if it hangs")
-        elif lease is not None and lease.holder is not None:
-            what = f"{partition}: {lease.holder} ended without a release; what it wrote counts for the next owner"
-            yield Finding("lease", False, what, f"recrawl run --cycle {lease.cycle}")
+    for kind in ("bucket", "shard"):
+        for number in range(lake.buckets):
+            try:
+                lease, holder = lake.ownership(kind, number)
+            except CorruptLake:
+                continue  # found with the torn files
+            partition = partition_name(kind, number)
+            if holder is not None:
+                what = f"{partition} is held by {holder}"
+                yield Finding("lease", False, what, "recrawl status   shows how far it is; end the process if it hangs")
+            elif lease.holder is not None:
+                what = f"{partition}: {lease.holder} ended without a release; what it wrote counts for the next owner"
+                yield Finding("lease", False, what, f"recrawl run --cycle {lease.cycle}")
 
 
 def _holds(lake: Lake) -> Iterator[Finding]:

@@ -121,10 +121,23 @@ class Lake:
         """What of a partition's past is fixed now."""
         return newest_lease(self.files, self.layout, partition_name(kind, number)).settled
 
-    def written(self, kind: str, number: int) -> Settled:
-        """What of a partition counts so far, the files of an epoch that goes on included: its next owner seals them."""
+    def ownership(self, kind: str, number: int) -> tuple[Lease, str | None]:
+        """The newest lease of a partition, and who holds it alive: nobody after a release, or if its owner is dead."""
         partition = partition_name(kind, number)
-        lease = newest_lease(self.files, self.layout, partition)
+        while True:
+            lease = newest_lease(self.files, self.layout, partition)
+            holder = self.guard.holder(partition)
+            # An owner takes the lock before its lease and releases in the other order; look again if it did just now.
+            if lease.holder is None or holder is not None or newest_lease(self.files, self.layout, partition) == lease:
+                return lease, holder
+
+    def written(self, kind: str, number: int, lease: Lease | None = None) -> Settled:
+        """What of a partition counts so far, the files of an epoch that goes on included: its next owner seals them.
+
+        lease: the newest one, if the caller has it.
+        """
+        partition = partition_name(kind, number)
+        lease = lease or newest_lease(self.files, self.layout, partition)
         last = self._last_sequence(partition, lease) if lease.holder is not None else 0
         return Settled(lease.epoch, {**lease.settled.sealed, lease.epoch: last}) if last else lease.settled
 

@@ -18,7 +18,7 @@ from crawler.core.model import Row
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
 from crawler.store.lake import Lake, partition_name
-from crawler.store.lease import Lease, Settled, newest_lease
+from crawler.store.lease import Lease, Settled
 from crawler.store.log import LogFile
 from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, newest
 from crawler.store.plans import read_plan
@@ -132,9 +132,8 @@ class _Bucket:
 
     @classmethod
     def look(cls, lake: Lake, number: int) -> "_Bucket":
-        partition = partition_name("bucket", number)
-        lease = newest_lease(lake.files, lake.layout, partition)
-        return cls(number, lease, lake.written("bucket", number), lake.guard.holder(partition))
+        lease, holder = lake.ownership("bucket", number)
+        return cls(number, lease, lake.written("bucket", number, lease), holder)
 
     def observations(self, lake: Lake, day: str) -> list[LogFile]:
         return lake.current("observation", "bucket", self.number, self.written, Cycle.parse(day))

@@ -1,5 +1,6 @@
 """How cycles and buckets stand: missing, planned, running, failed, stopped, finished, published."""
 
+import contextlib
 import itertools
 from pathlib import Path
 
@@ -112,6 +113,27 @@ def test_a_bucket_whose_owner_died_is_failed_until_it_is_fetched_again(tmp_path:
     assert (row.state, row.failed) == ("failed", [0, 1])
     fetch_all(lake, CYCLES[0])
     assert cycle_states(lake) == {str(CYCLES[0]): "finished"}
+
+
+def test_an_owner_that_takes_over_while_one_looks_is_not_taken_for_a_dead_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = seeded_lake(tmp_path)
+    prepare(lake, CYCLES[0])
+    with pytest.raises(KeyboardInterrupt), lake.own("bucket", 0, CYCLES[0]):
+        raise KeyboardInterrupt
+    assert states(lake)[str(CYCLES[0]), 0] == "failed"
+    look = lake.guard.holder
+    with contextlib.ExitStack() as owners:
+
+        def be_overtaken(partition: str) -> str | None:
+            monkeypatch.setattr(lake.guard, "holder", look)
+            found = look(partition)
+            owners.enter_context(lake.own("bucket", 0, CYCLES[0]))
+            return found
+
+        monkeypatch.setattr(lake.guard, "holder", be_overtaken)
+        assert states(lake)[str(CYCLES[0]), 0] == "running"
 
 
 def test_a_bucket_that_check_missed_is_failed(tmp_path: Path) -> None:
