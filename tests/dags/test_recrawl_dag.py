@@ -187,6 +187,23 @@ def test_a_day_that_cannot_be_run_fails_the_run_at_once_and_says_why(
     assert "no cycle was run: resolve_cycle failed" in logged
 
 
+def test_a_cycle_that_cannot_fit_on_the_disk_fails_before_anything_is_planned(
+    recrawl_dag: Any,
+    lake: Lake,
+    calls: Calls,
+    day: date,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("RECRAWL_LAKE__MIN_FREE_BYTES", str(10**18))
+    run = recrawl_dag.test(logical_date=midnight(day))
+
+    assert run.state == "failed"
+    assert calls == []
+    assert "nothing was planned" in failures(caplog, capfd)
+
+
 def test_a_run_without_a_date_says_that_it_needs_one(
     recrawl_dag: Any, lake: Lake, calls: Calls, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
