@@ -5,17 +5,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+LOCAL_AIRFLOW := $(BIN)/python -m tools.local_airflow
 # A short run of the demo for CI: `make demo DEMO=--short`.
 DEMO ?=
+# A crawl of one's own: its folder or its settings file; recrawl.toml of this folder without it.
+CRAWL ?=
+UNPAUSE ?=
 TESTS ?=
 
 # Airflow imports thousands of modules: without their compiled form each of its processes starts five times slower.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format up down docs shell
+.PHONY: help install demo test check format up down cluster cluster-down docs shell
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## make .venv with all that is needed; the other targets do it by themselves
 
 demo: $(INSTALLED) ## run five daily cycles under a throw-away Airflow against a web made for it, then show what SQL says
 	@$(BIN)/recrawl demo $(DEMO)
@@ -33,11 +39,18 @@ format: $(INSTALLED) ## write the house format into every Python file
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-up: $(INSTALLED) ## start Airflow on this machine for the crawl of recrawl.toml (needs recrawl init before)
-	@$(BIN)/python -m tools.local_airflow up
+up: $(INSTALLED) ## start Airflow on this machine for a crawl (CRAWL=mycrawl; UNPAUSE=1 switches its DAG on)
+	@$(LOCAL_AIRFLOW) up $(if $(UNPAUSE),--unpause) $(CRAWL)
 
-down: $(INSTALLED) ## stop what `make up` started; the lake stays
-	@$(BIN)/python -m tools.local_airflow down
+down: $(INSTALLED) ## stop what `make up` started; lakes stay (CRAWL=mycrawl: of this crawl only)
+	@$(LOCAL_AIRFLOW) down $(CRAWL)
+
+cluster: $(INSTALLED) ## like up, with PostgreSQL, Redis and two Celery workers of Debian's packages
+	@$(if $(shell id -u | grep -x 0),tools/install_stores.sh)
+	@$(LOCAL_AIRFLOW) cluster $(if $(UNPAUSE),--unpause) $(CRAWL)
+
+cluster-down: $(INSTALLED) ## stop what `make cluster` started; lakes stay
+	@$(LOCAL_AIRFLOW) cluster-down $(CRAWL)
 
 docs: $(INSTALLED) ## write the generated pages of docs/ anew
 	@$(BIN)/python -m tools.docs
@@ -51,5 +64,5 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || { $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip; } >/dev/null
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
-	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode -c constraints.txt -e '.[airflow,dev]'
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode -c constraints.txt -e '.[airflow,celery,dev]'
 	@touch $@

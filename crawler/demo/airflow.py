@@ -1,24 +1,28 @@
-"""A throw-away Airflow: SQLite, LocalExecutor, real scheduler, everything on 127.0.0.1 at free ports.
+"""An Airflow on this machine: SQLite, LocalExecutor, real scheduler, everything on 127.0.0.1.
 
 Owns one folder, AIRFLOW_HOME: metadata database, logs, password. Starts api-server, scheduler and dag-processor as
 leashed processes; no triggerer, since nothing is deferred. Never touches another Airflow of the machine: its
-AIRFLOW variables are dropped.
+AIRFLOW variables are dropped, and its ports are left alone.
 """
 
 import json
 import os
 import secrets
+import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from crawler.demo.airflow_api import AirflowApi
-from crawler.demo.leash import Leashed
+from crawler.demo.leash import Leashed, end_strays
 
 USER = "admin"
+PASSWORDS = "simple_auth_manager_passwords.json.generated"  # Airflow's own name for it
+SESSIONS = "sessions"  # what runs, so that the next start can end what a crash left
 START_SECONDS = 180.0
 
 
@@ -26,29 +30,44 @@ class DemoFailed(Exception):
     """The demo cannot go on; the message says why and where to look."""
 
 
-class ThrowAwayAirflow:
+class LocalAirflow:
     """Airflow for as long as the context lasts.
 
-    home: its folder, made if absent. dags, plugins: folders. variables: further environment of every task.
-    pools: name to slots; their largest is the number of tasks that run at once.
+    home: its folder, made if absent; another start there goes on with its database. dags, plugins: folders.
+    pools: name to slots; their largest is the number of tasks that run at once. variables: further environment of
+    every task. port, password: chosen if not given. lock: a descriptor that stays open until every process is gone.
     """
 
     def __init__(
-        self, home: Path, *, dags: Path, plugins: Path, pools: Mapping[str, int], variables: Mapping[str, str]
+        self,
+        home: Path,
+        *,
+        dags: Path,
+        plugins: Path,
+        pools: Mapping[str, int],
+        variables: Mapping[str, str],
+        port: int | None = None,
+        password: str | None = None,
+        lock: int | None = None,
     ) -> None:
         self.home = home
         self.pools = dict(pools)
-        self.port = free_port()
-        self.password = secrets.token_urlsafe(12)
+        self.port = port or free_port()
+        self.password = password or secrets.token_urlsafe(12)
+        settings = airflow_settings(
+            home, dags=dags, plugins=plugins, port=self.port, parallelism=max(self.pools.values())
+        )
         self.environment = {
             **clean_environment(os.environ),
-            **airflow_variables(home, dags=dags, plugins=plugins, port=self.port, parallelism=max(pools.values())),
+            "AIRFLOW_HOME": str(home),
+            **as_variables(settings),
             **variables,
         }
         self.api = AirflowApi(f"http://127.0.0.1:{self.port}", USER, self.password)
         self._services: list[Leashed] = []
+        self._lock = lock
 
-    def __enter__(self) -> "ThrowAwayAirflow":
+    def __enter__(self) -> Self:
         try:
             self._start()
         except BaseException:
@@ -68,6 +87,7 @@ class ThrowAwayAirflow:
         for service in self._services:
             service.stop()
         self._services.clear()
+        (self.home / SESSIONS).unlink(missing_ok=True)
 
     def check(self) -> None:
         """Raise DemoFailed if a service has ended."""
@@ -90,26 +110,47 @@ class ThrowAwayAirflow:
 
     def _start(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
-        passwords = self.home / "simple_auth_manager_passwords.json.generated"
+        end_strays(self.home / SESSIONS)
+        passwords = self.home / PASSWORDS
         passwords.touch(mode=0o600)
         passwords.write_text(json.dumps({USER: self.password}))
-        migrate = self._run("migrate", "db", "migrate")
+        self._prepare()
+        migrate = self._run_airflow("migrate", "db", "migrate")
         if self._await(lambda: migrate.exit_code is not None, "migrate its database") and migrate.exit_code:
             raise DemoFailed(f"`airflow db migrate` failed; the end of {migrate.log}:\n{migrate.last_lines()}")
-        self._services.clear()
-        self._run("api-server", "api-server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1")
-        self._run("scheduler", "scheduler", "--skip-serve-logs")
-        self._run("dag-processor", "dag-processor")
+        self._services.remove(migrate)
+        self._run_components()
         self._await(self._is_healthy, "become healthy")
         for pool, slots in self.pools.items():
             self.api.set_pool(pool, slots)
 
-    def _run(self, name: str, *arguments: str) -> Leashed:
+    def _prepare(self) -> None:
+        """Start what Airflow itself needs. SQLite needs nothing."""
+
+    def _run_components(self) -> None:
+        self._run_airflow("api-server", "api-server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1")
+        self._run_airflow("scheduler", "scheduler", "--skip-serve-logs")
+        self._run_airflow("dag-processor", "dag-processor")
+
+    def _run_airflow(self, name: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Leashed:
+        return self._run(name, [sys.executable, "-m", "airflow", *arguments], environment=environment)
+
+    def _run(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        ends_on: signal.Signals = signal.SIGTERM,
+    ) -> Leashed:
         service = Leashed(
             name,
-            [sys.executable, "-m", "airflow", *arguments],
+            command,
             log=self.home / f"{name}.log",
-            environment=self.environment,
+            environment=self.environment if environment is None else environment,
+            ends_on=ends_on,
+            record=self.home / SESSIONS,
+            lock=self._lock,
         )
         self._services.append(service)
         return service
@@ -127,6 +168,16 @@ class ThrowAwayAirflow:
         return True
 
 
+class ThrowAwayAirflow(LocalAirflow):
+    """An Airflow that starts no run by itself: whoever holds it turns the days."""
+
+    def __init__(
+        self, home: Path, *, dags: Path, plugins: Path, pools: Mapping[str, int], variables: Mapping[str, str]
+    ) -> None:
+        no_schedule = as_variables({"scheduler": {"use_job_schedule": "False"}})
+        super().__init__(home, dags=dags, plugins=plugins, pools=pools, variables={**no_schedule, **variables})
+
+
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """`environment` without what would steer Airflow, the crawl or a proxy.
 
@@ -141,10 +192,12 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def airflow_variables(home: Path, *, dags: Path, plugins: Path, port: int, parallelism: int) -> dict[str, str]:
-    """Airflow's settings as environment variables; each that is not its default has its reason here."""
+def airflow_settings(
+    home: Path, *, dags: Path, plugins: Path, port: int, parallelism: int
+) -> dict[str, dict[str, str]]:
+    """Airflow's settings by section; each that is not its default has its reason here or is a matter of course."""
     address = f"http://127.0.0.1:{port}"
-    settings = {
+    return {
         "core": {
             "executor": "LocalExecutor",
             "load_examples": "False",
@@ -160,25 +213,25 @@ def airflow_variables(home: Path, *, dags: Path, plugins: Path, port: int, paral
         "database": {"sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}"},
         "api": {"host": "127.0.0.1", "port": str(port), "base_url": address, "workers": "1"},
         "api_auth": {"jwt_secret": secrets.token_urlsafe(48)},
-        # The demo turns the days itself; Airflow would start the cycle of today at once.
         "scheduler": {
-            "use_job_schedule": "False",
             "scheduler_idle_sleep_time": "0.2",
-            "task_instance_heartbeat_timeout": "60",
-            "task_queued_timeout": "3600",
+            "task_instance_heartbeat_timeout": "60",  # a killed task is noticed after this, not after 300 s
+            "task_queued_timeout": "3600",  # how long the token of a waiting task lives
         },
         # The supervisor of a task that ends at once sleeps this long before it notices.
         "workers": {"min_heartbeat_interval": "1"},
         "dag_processor": {"refresh_interval": "10"},
         "logging": {"base_log_folder": str(home / "logs"), "colored_console_log": "False"},
-        "usage_data_collection": {"enabled": "False"},
     }
-    variables = {
+
+
+def as_variables(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Airflow's settings by section as the environment variables that Airflow reads them from."""
+    return {
         f"AIRFLOW__{section.upper()}__{key.upper()}": value
         for section, keys in settings.items()
         for key, value in keys.items()
     }
-    return {"AIRFLOW_HOME": str(home), **variables}
 
 
 def free_port() -> int:
@@ -186,3 +239,14 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this port of 127.0.0.1 now."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just left is free
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -47,18 +47,25 @@ class AirflowApi:
         except AirflowRefused as refusal:
             if refusal.args[2] != 409:
                 raise
-            self._call("PATCH", f"/pools/{name}", {"slots": slots})
+            self._call("PATCH", f"/pools/{name}", {"pool": name, "slots": slots, "include_deferred": False})
 
     def open_slots(self, pool: str) -> int:
         """How many more tasks the pool would let run."""
         return int(self._call("GET", f"/pools/{pool}")["open_slots"])
 
-    def await_dag(self, dag: str, seconds: float) -> None:
-        """Wait until the DAG is known, then switch it on. Raises AirflowRefused with its import error if it has one."""
+    def await_dag(self, dag: str, seconds: float, *, unpause: bool = True) -> bool:
+        """Wait until the DAG is known, then switch it on if asked to; whether it is on.
+
+        Raises AirflowRefused with its import error if it has one.
+        """
         limit = time.monotonic() + seconds
         while True:
             try:
-                self._call("PATCH", f"/dags/{dag}", {"is_paused": False})
+                found = (
+                    self._call("PATCH", f"/dags/{dag}", {"is_paused": False})
+                    if unpause
+                    else self._call("GET", f"/dags/{dag}")
+                )
             except AirflowRefused as refusal:
                 errors = self._call("GET", "/importErrors")["import_errors"]
                 if errors:
@@ -67,7 +74,7 @@ class AirflowApi:
                     raise
                 time.sleep(0.3)
             else:
-                return
+                return not found["is_paused"]
 
     def trigger(self, dag: str, day: date | None, conf: dict[str, Any] | None = None) -> str:
         """Start a run whose logical date is `day` at midnight UTC; its run id."""

@@ -1,9 +1,10 @@
 """A leash: runs a command that ends when whoever started it ends, for whatever reason, and leaves no process.
 
-`python -m crawler.demo.leash COMMAND ...` leads a session of its own, so that a Ctrl-C in the terminal does not
-reach the command, and holds the other end of the starter's pipe as its standard input. When the pipe closes (the
-starter closed it, or died) the command gets SIGTERM, then the whole session SIGKILL: Airflow's tasks put
-themselves into process groups of their own, but stay in the session.
+`python -m crawler.demo.leash SIGNAL COMMAND ...` leads a session of its own, so that a Ctrl-C in the terminal does
+not reach the command, and holds the other end of the starter's pipe as its standard input. When the pipe closes (the
+starter closed it, or died) the command gets SIGNAL, then the whole session SIGKILL: Airflow's tasks put themselves
+into process groups of their own, but stay in the session. If starter and leash were both killed, `end_strays` finds
+what they left by the sessions that were written down.
 
 Reads standard input to its end. Writes nothing. Uses the standard library only, since one is started for each service.
 """
@@ -22,20 +23,38 @@ GRACE_SECONDS = 8.0
 
 
 class Leashed:
-    """A command on a leash, seen from the side that holds it."""
+    """A command on a leash, seen from the side that holds it.
 
-    def __init__(self, name: str, command: Sequence[str], *, log: Path, environment: Mapping[str, str]) -> None:
+    ends_on: the signal that asks the command to end. record: a file to write the session down in, for `end_strays`.
+    lock: a descriptor that the leash keeps open until the command and all it started are gone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        log: Path,
+        environment: Mapping[str, str],
+        ends_on: signal.Signals = signal.SIGTERM,
+        record: Path | None = None,
+        lock: int | None = None,
+    ) -> None:
         self.name = name
         self.log = log
         with log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603  our own interpreter and arguments
-                [sys.executable, "-m", "crawler.demo.leash", *command],
+                [sys.executable, "-m", "crawler.demo.leash", str(int(ends_on)), *command],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=dict(environment),
                 start_new_session=True,
+                pass_fds=() if lock is None else (lock,),
             )
+        if record is not None:
+            with record.open("a", encoding="ascii") as sessions:
+                sessions.write(f"{_boot()} {self._process.pid}\n")
 
     @property
     def exit_code(self) -> int | None:
@@ -55,6 +74,7 @@ class Leashed:
         except subprocess.TimeoutExpired:
             end_session(self._process.pid)
             self._process.wait()
+        end_members(self._process.pid)  # there are some if the leash itself was killed
 
     def last_lines(self, count: int = 20) -> str:
         """The end of what the command printed."""
@@ -62,38 +82,54 @@ class Leashed:
 
 
 def session_members(session: int) -> list[int]:
-    """The processes of a session, its leader left out."""
+    """The processes of a session that live, its leader left out."""
     members = []
     for process in _processes():
         try:
-            if process != session and os.getsid(process) == session:
+            if process != session and os.getsid(process) == session and not _is_dead(process):
                 members.append(process)
         except (ProcessLookupError, PermissionError):
             continue
     return members
 
 
-def end_session(session: int) -> None:
-    """SIGKILL every process of the session, its leader last."""
-    while members := [member for member in session_members(session) if not _is_dead(member)]:
+def end_strays(record: Path) -> None:
+    """End what is left of the sessions in `record`, then forget them. Does nothing where there is no /proc."""
+    lines = record.read_text(encoding="ascii").split("\n") if record.exists() else []
+    for boot, _, session in (line.partition(" ") for line in lines if line.startswith(_boot() + " ")):
+        leader = Path(f"/proc/{session}/cmdline")
+        # A number of a session is not given away while one of its processes lives; a leader of another kind is new.
+        if boot and (not leader.exists() or not (said := leader.read_bytes()) or b"crawler.demo.leash" in said):
+            end_session(int(session))
+    record.unlink(missing_ok=True)
+
+
+def end_members(session: int) -> None:
+    """SIGKILL every process of the session but its leader."""
+    while members := session_members(session):
         for member in members:
             _signal(member, signal.SIGKILL)
         time.sleep(0.02)
+
+
+def end_session(session: int) -> None:
+    """SIGKILL every process of the session, its leader last."""
+    end_members(session)
     if session != os.getpid():
         _signal(session, signal.SIGKILL)
 
 
-def main(command: Sequence[str]) -> int:
+def main(ends_on: int, command: Sequence[str]) -> int:
     """Run the command until it or the starter ends; the command's exit code."""
     for ignored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     process = subprocess.Popen(list(command), stdin=subprocess.DEVNULL, preexec_fn=_default_signals)  # noqa: S603
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    signal.signal(signal.SIGTERM, lambda *_: process.send_signal(ends_on))
 
     def end_with_starter() -> None:
         while os.read(sys.stdin.fileno(), 1024):  # unbuffered: a buffer's lock would break the interpreter's exit
             pass
-        process.terminate()
+        process.send_signal(ends_on)
         try:
             process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
@@ -108,6 +144,14 @@ def main(command: Sequence[str]) -> int:
 def _default_signals() -> None:
     for ignored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_DFL)
+
+
+def _boot() -> str:
+    """What tells this start of the machine from any other; empty where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def _processes() -> list[int]:
@@ -130,4 +174,4 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))

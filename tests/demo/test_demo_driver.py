@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.core.config import load_settings
-from crawler.demo.airflow import airflow_variables, clean_environment
+from crawler.demo.airflow import ThrowAwayAirflow, clean_environment
 from crawler.demo.run import FULL, SHORT, run_demo, settings_text
 from crawler.demo.tables import Report, Run, add_cycles, add_politeness
 
@@ -64,7 +64,9 @@ def test_variables_of_another_airflow_and_crawl_do_not_reach_the_demo() -> None:
 
 
 def test_airflow_listens_on_loopback_only_and_starts_no_cycle_by_itself(tmp_path: Path) -> None:
-    variables = airflow_variables(tmp_path, dags=tmp_path, plugins=tmp_path, port=1234, parallelism=4)
+    pools = {"one": 2, "other": 4}
+    airflow = ThrowAwayAirflow(tmp_path, dags=tmp_path, plugins=tmp_path, pools=pools, variables={})
+    variables = airflow.environment
     assert variables["AIRFLOW__API__HOST"] == "127.0.0.1"
     assert variables["AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE"] == "False"
     assert variables["AIRFLOW__CORE__PARALLELISM"] == variables["AIRFLOW__CORE__MAX_ACTIVE_TASKS_PER_DAG"] == "4"
