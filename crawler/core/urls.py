@@ -8,7 +8,6 @@ It knows no scope and no setting but the trap limits that it is given.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -123,12 +122,14 @@ def shape_trap(url: str, depth: int, traps: TrapSettings) -> str | None:
         return "traps.max_url_length"
     address, _, query = url.partition("?")
     segments = [segment for segment in address.split("/")[3:] if segment]
-    if _most_frequent(segments) > traps.max_repeated_segments:
-        return "traps.max_repeated_segments"
-    if query:
-        pieces = query.split("&")
-        if len(pieces) > traps.max_query_parameters:
-            return "traps.max_query_parameters"
+    if len(segments) > traps.max_path_segments:
+        return "traps.max_path_segments"
+    names = [piece.partition("=")[0] for piece in query.split("&")] if query else []
+    if len(names) > traps.max_query_parameters:
+        return "traps.max_query_parameters"
+    for words in (segments, names):
+        if len(words) > traps.max_repeated_segments and max(Counter(words).values()) > traps.max_repeated_segments:
+            return "traps.max_repeated_segments"
     return None
 
 
@@ -256,10 +257,6 @@ def _without_sessions(path: str, dropped: list[str]) -> str:
             return path
         dropped.append("path_session")
         path = shorter
-
-
-def _most_frequent(words: Iterable[str]) -> int:
-    return max(Counter(words).values(), default=0)
 
 
 def _read_dropped() -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:

@@ -134,7 +134,7 @@ def _read_markup(
                 target = refresh_target(content)
                 if target:
                     links.add("refresh", target, base)
-        elif tag == "title" and title is None:
+        elif tag == "title" and title is None and not _is_in(node, "svg"):
             title = " ".join(node.text().split())[:MAX_TITLE_LENGTH] or None
     return title
 

@@ -52,6 +52,9 @@ def normalise(text: str) -> str:
 
 
 def _text_of(body: LexborNode) -> str:
+    # Some frameworks mark each piece of a sentence with a comment.
+    for comment in [node for node in body.traverse(include_text=True) if node.is_comment_node]:
+        comment.decompose()
     body.unwrap_tags(_INLINE, delete_empty=True)
     body.merge_text_nodes()
     return normalise(body.text(separator=" "))
