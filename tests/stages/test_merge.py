@@ -196,6 +196,17 @@ def test_links_of_a_late_fetch_are_found_by_the_next_merge_of_any_cycle(lake: La
     )
 
 
+def test_links_that_a_cleared_fetch_writes_again_are_not_read_again(lake: Lake) -> None:
+    page(lake, A, "same")
+    page(lake, B + "copy", "same", f"{B}of-the-copy")
+    merge_all(lake)
+    bucket = bucket_of_url(lake, B)
+    again = {table: [row for row in read(lake, table) if row["bucket"] == bucket] for table in ("observation", "link")}
+    write(lake, bucket, again, finished=True)
+    assert len(read(lake, "link")) == 1
+    assert merge_all(lake) == {"new": 0, "rejected": 0}
+
+
 def test_a_merge_that_is_run_again_finds_nothing_and_writes_nothing(lake: Lake) -> None:
     page(lake, A, "front", f"{A}1", f"{A}2")
     assert merge_all(lake)["new"] == 2
