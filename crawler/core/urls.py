@@ -31,9 +31,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS = re.compile(r"[0-9]+")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 _PATH_CHARACTER = r"[A-Za-z0-9_~!$&'*+,=@-]"  # without what needs a look: dots, escapes, sessions, colons
-# A URL whose path WHATWG takes as it stands. Neither a dot segment, an escape nor an odd character is in it.
+# A URL whose path WHATWG takes as it stands: but for leading `../`, no dot segment, escape or odd character is in it.
 _PLAIN = re.compile(
-    rf"""(https?://[A-Za-z0-9.-]{{1,253}}(?::[0-9]{{1,5}})?(?![^/?#]) | (?=/(?!/)|{_PATH_CHARACTER}))
+    rf"""(?:(https?://[A-Za-z0-9.-]{{1,253}}(?::[0-9]{{1,5}})?)(?![^/?#])|(?=/(?!/))|((?:[.][.]/)*+)(?={_PATH_CHARACTER}))
     ((?:{_PATH_CHARACTER}[.]?+)*+(?:/(?:(?:{_PATH_CHARACTER}|:)++[.]?+)*+)*+)
     (?:[?]([A-Za-z0-9_~!$&()*+,./:;=?@%-]*+))?+
     (?:[#].*+)?+""",
@@ -165,7 +165,7 @@ def _locate(text: str, base: str | None) -> tuple[_Origin, str] | Reject:
 
 def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[_Origin, str] | Reject:
     """The same as `_locate` for a match of `_PLAIN`, whose path needs no WHATWG parse: a fifth of the time."""
-    origin_text, path, query = plain.groups()
+    origin_text, up, path, query = plain.groups()
     if origin_text:
         located = _locate_base(origin_text)
     elif base is None:
@@ -175,8 +175,11 @@ def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[_Origin, str]
     if isinstance(located, Reject):
         return located
     origin, directory = located
-    if not path.startswith("/"):
+    if up is not None:
+        for _ in range(len(up) // 3):
+            directory = directory[:-1].rpartition("/")[0] + "/"
         path = directory + path
+    path = path or "/"
     return origin, path if query is None else f"{path}?{query}"
 
 

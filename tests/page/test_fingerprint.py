@@ -28,8 +28,8 @@ ROWS = [
 ]
 NEAR = 3
 ELSEWHERE = {
-    "index": "finding pairs among many is the join of the fingerprint stage",
-    "representative": "the representative of a group is chosen by the fingerprint stage",
+    "index": "pairs among many pages are found by the fingerprint stage; until it groups near copies",
+    "representative": "who stands for a group is decided by the fingerprint stage; until it groups near copies",
 }
 
 
@@ -136,9 +136,11 @@ def _in_process(text: str, env: dict[str, str]) -> int:
 
 
 @pytest.mark.parametrize(
-    "row", [r for r in ROWS if r["kind"] not in {*ELSEWHERE, "text_distances"}], ids=lambda row: str(row["id"])
+    "row", [r for r in ROWS if r["kind"] != "text_distances"], ids=lambda row: str(row["id"])
 )
 def test_a_neardup_row_is_met(row: dict[str, Any]) -> None:
+    if row["kind"] in ELSEWHERE:
+        pytest.skip(ELSEWHERE[row["kind"]])
     found = facts(row)
     for key, wanted in row["expected"].items():
         assert found[key] in [wanted, *row.get("accept", {}).get(key, [])], (key, found, row["why"])

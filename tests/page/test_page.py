@@ -102,6 +102,11 @@ def test_a_link_is_kept_once_with_the_kind_that_came_first() -> None:
     ]
 
 
+def test_a_link_in_svg_may_be_written_the_old_way() -> None:
+    assert targets(read('<svg><a xlink:href="/p"><text>t</text></a><a x:href="/q"></a></svg>'))[0] == "https://example.com/p"
+    assert read('<svg><iframe x:src="/p"></iframe><link x:href="/q" rel="canonical"></svg>').canonical is None
+
+
 def test_a_page_that_says_nofollow_says_it_of_each_link() -> None:
     page = read('<meta name="examplebot" content="nofollow, noarchive"><a href="/p">t</a>')
     assert page.nofollow
@@ -154,8 +159,8 @@ def test_copies_have_equal_text_and_equal_outlinks_in_any_order() -> None:
 
 
 PIECES = """<a|<a href=|"/x"|'|>|</a>|<b|<p>|</p>|<div>|<table>|<td>|<select><option>|<!--|-->|<script>|</script>|<svg>|
-<template>|<noscript>|<base href=|<meta charset=|<meta name=robots content=|<meta http-equiv=refresh content=|0;url=|
-<link rel=canonical href=|<title>|</title>|<plaintext>|<frameset>|<body>|<head>|&|&#x0;|]]>|<![CDATA["""
+xlink:href=|<template>|<noscript>|<base href=|<meta charset=|<meta name=robots content=|0;url=|
+<meta http-equiv=refresh content=|<link rel=canonical href=|<title>|</title>|<plaintext>|<frameset>|<body>|<head>|&|&#x0;|]]>|<![CDATA["""
 MARKUP = st.lists(
     st.one_of(st.sampled_from(PIECES.replace("\n", "").split("|")), st.text(max_size=4)), max_size=30
 ).map("".join)
