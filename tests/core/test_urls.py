@@ -14,9 +14,7 @@ from crawler.core.config import TrapSettings
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize, pattern_key, shape_trap
 
 ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases" / "urls.jsonl").read_bytes().split(b"\n")
-    if line
+    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "urls.jsonl").read_bytes().split(b"\n") if line
 ]
 DISAGREED: dict[str, str] = {}  # id -> why the canonical form is not met
 UNTRAPPED = {
@@ -126,7 +124,7 @@ def test_digits_fold_to_one_pattern_and_parameter_values_do_not_count() -> None:
     assert key == pattern_key("https://example.com/cal/1/2?next=x")
     assert key != pattern_key("https://example.com/cal/2031/12")
     assert key != pattern_key("https://example.org/cal/2031/12?next=2032-01")
-    assert key == 0x2cdccf5aa748bf70  # it is stored: the same on every machine and version
+    assert key == 0x2CDCCF5AA748BF70  # it is stored: the same on every machine and version
 
 
 def deep_and_wide() -> Iterator[tuple[str, int, str]]:

@@ -135,9 +135,7 @@ def _in_process(text: str, env: dict[str, str]) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.parametrize(
-    "row", [r for r in ROWS if r["kind"] != "text_distances"], ids=lambda row: str(row["id"])
-)
+@pytest.mark.parametrize("row", [r for r in ROWS if r["kind"] != "text_distances"], ids=lambda row: str(row["id"]))
 def test_a_neardup_row_is_met(row: dict[str, Any]) -> None:
     if row["kind"] in ELSEWHERE:
         pytest.skip(ELSEWHERE[row["kind"]])

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from crawler.page.page import Page, ParserFailed, read_page
 
 ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases" / "links.jsonl").read_bytes().split(b"\n")
-    if line
+    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "links.jsonl").read_bytes().split(b"\n") if line
 ]
 MERGES = {"ln-144", "ln-145"}  # about merging pages by rel=canonical, which is never done: the second test
 REFUSED = {"ln-084", "ln-085", "ln-087"}  # the guard refuses them; the rows ask for bounded time alone
@@ -103,7 +101,10 @@ def test_a_link_is_kept_once_with_the_kind_that_came_first() -> None:
 
 
 def test_a_link_in_svg_may_be_written_the_old_way() -> None:
-    assert targets(read('<svg><a xlink:href="/p"><text>t</text></a><a x:href="/q"></a></svg>'))[0] == "https://example.com/p"
+    assert (
+        targets(read('<svg><a xlink:href="/p"><text>t</text></a><a x:href="/q"></a></svg>'))[0]
+        == "https://example.com/p"
+    )
     assert read('<svg><iframe x:src="/p"></iframe><link x:href="/q" rel="canonical"></svg>').canonical is None
 
 
