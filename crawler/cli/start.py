@@ -56,7 +56,7 @@ def seed(
     settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add URLs to the seeds; they are planned in the next cycle and never retire."""
+    """Add URLs to the seeds; the next cycle plans them."""
     lake = open_lake(settings)
     named = sources or [str(settings_file(settings).with_name(SEEDS_FILE))]
     counts = seed_stage.run(lake, chain.from_iterable(map(_lines, named)), source=", ".join(named))

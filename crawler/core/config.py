@@ -220,7 +220,10 @@ class TrapSettings(Section):
 
     max_depth: int = Field(default=30, ge=1, description="Links from a seed.")
     max_url_length: int = Field(default=2000, ge=100, description="Characters of a canonical URL.")
-    max_repeated_segments: int = Field(default=3, ge=1, description="Times that one path segment may occur in a URL.")
+    max_path_segments: int = Field(default=20, ge=1, description="Segments of a URL's path.")
+    max_repeated_segments: int = Field(
+        default=3, ge=1, description="Times that one path segment, or one query parameter's name, may occur in a URL."
+    )
     max_query_parameters: int = Field(default=12, ge=0, description="Query parameters of a URL.")
     max_urls_per_host: int = Field(default=1_000_000, ge=1, description="Known URLs of one host.")
     max_urls_per_pattern: int = Field(

@@ -63,9 +63,7 @@ CONSEQUENCES: dict[Outcome, Consequence] = {
     Outcome.NOT_MODIFIED: Consequence("The server says that our copy is current (304).", Kind.SUCCESS),
     Outcome.REDIRECTED: Consequence("The server points elsewhere (3xx); the target is a link.", Kind.SUCCESS),
     Outcome.GONE: Consequence("The page is gone (404, 410).", Kind.ABSENT, _ABSENT),
-    Outcome.DENIED_BY_ROBOTS: Consequence(
-        "robots.txt disallows the URL; it was not requested.", Kind.DENIED, _DENIED
-    ),
+    Outcome.DENIED_BY_ROBOTS: Consequence("robots.txt disallows the URL; it was not requested.", Kind.DENIED, _DENIED),
     Outcome.ROBOTS_UNREACHABLE: Consequence(
         "robots.txt could not be read, so nothing of its origin was requested (RFC 9309 2.3.1.4).", Kind.DENIED
     ),

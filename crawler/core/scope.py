@@ -94,8 +94,8 @@ def _host_pattern(text: str) -> str:
     if text == "*":
         return text
     kind = next((kind for kind in ("*.", "domain:") if text.startswith(kind)), "")
-    host = canonicalize(f"http://{text.removeprefix(kind)}/")
-    if not isinstance(host, CanonicalUrl) or host.url != f"http://{host.host}/":
+    host = canonicalize(f"http://{text.removeprefix(kind)}:1/")  # a second port makes it unreadable
+    if not isinstance(host, CanonicalUrl) or host.url != f"http://{host.host}:1/":
         cure = "Write `example.org`, `*.example.org` or `domain:example.org`, without port"
         raise BadSettings("scope", f"{text!r} is no host", cure)
     return kind + host.host

@@ -111,8 +111,9 @@ def _is_utf8(body: bytes) -> bool:
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        # A body that was cut at a limit may end inside a character.
-        return error.start >= len(body) - 3 and error.reason == "unexpected end of data"
+        # A body that was cut at a limit may end inside a character, after others that prove the encoding.
+        is_cut = error.start >= len(body) - 3 and error.reason == "unexpected end of data"
+        return is_cut and not body[: error.start].isascii()
     return True
 
 

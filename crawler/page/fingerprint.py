@@ -1,7 +1,7 @@
 """Fingerprints of a text: exact digests and the SimHash.
 
-The SimHash equals what the `simhash` package gives for the same features (word 2-shingles, one for each time that
-they occur) with xxh3_64 as its hash function, but counts a feature of any weight right and costs a quarter.
+The SimHash is the `simhash` package's, of word 2-shingles (one for each time that they occur) with xxh3_64 as its hash
+function. Only the summing of bits is ours: all at once it costs a third, and a feature of any weight counts right.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
+from simhash import Simhash
 from xxhash import xxh3_64_digest
 
 SIMHASH_BITS = 64
@@ -35,7 +36,16 @@ def copy_digest(digest: bytes, urls: Iterable[str]) -> bytes:
 
 def simhash(text: str) -> int | None:
     """The 64-bit SimHash of the word 2-shingles of `text`; None for a text without a word."""
-    return simhash_of_digests(b"".join(map(xxh3_64_digest, shingles(text))))
+    found = shingles(text)
+    return ShingleSimhash(found, SIMHASH_BITS, hashfunc=xxh3_64_digest).value if found else None
+
+
+class ShingleSimhash(Simhash):  # type: ignore[misc]  # the package has no types
+    """The package's Simhash of shingles in UTF-8; `value` is what the package makes of the same texts."""
+
+    def build_by_features(self, features: Sequence[bytes]) -> None:
+        """Set `value` to the SimHash of the shingles, each of weight 1."""
+        self.value = simhash_of_digests(b"".join(map(self.hashfunc, features)))
 
 
 def shingles(text: str) -> list[bytes]:

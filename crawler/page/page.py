@@ -117,15 +117,17 @@ def _read_markup(
     title = None
     for node, tag, attributes in elements:
         if tag in {"a", "area"}:
-            links.add(tag, attributes["href"] or "", base, nofollow=is_nofollow(attributes.get("rel")))
+            # In SVG the selector [href] finds xlink:href as well.
+            href = attributes.get("href", attributes.get("xlink:href")) or ""
+            links.add(tag, href, base, nofollow=is_nofollow(attributes.get("rel")))
         elif tag in {"iframe", "frame"}:
-            links.add(tag, attributes["src"] or "", base)
+            links.add(tag, attributes.get("src") or "", base)
         elif tag == "link":
             relations = (attributes.get("rel") or "").lower().split()
             if "canonical" in relations and _is_in(node, "head"):
-                canonicals.append(_canonical(attributes["href"] or "", base))
+                canonicals.append(_canonical(attributes.get("href") or "", base))
             elif "next" in relations:
-                links.add("next", attributes["href"] or "", base, nofollow="nofollow" in relations)
+                links.add("next", attributes.get("href") or "", base, nofollow="nofollow" in relations)
         elif tag == "meta":
             content = attributes.get("content") or ""
             if (attributes.get("name") or "").strip().lower() in {"robots", product_token.lower()}:
@@ -134,7 +136,7 @@ def _read_markup(
                 target = refresh_target(content)
                 if target:
                     links.add("refresh", target, base)
-        elif tag == "title" and title is None:
+        elif tag == "title" and title is None and not _is_in(node, "svg"):
             title = " ".join(node.text().split())[:MAX_TITLE_LENGTH] or None
     return title
 
@@ -142,7 +144,7 @@ def _read_markup(
 def _base(elements: list[tuple[LexborNode, str | None, dict[str, str | None]]], url: str) -> str:
     for _, tag, attributes in elements:
         if tag == "base":
-            base = canonicalize(attributes["href"] or "", url)
+            base = canonicalize(attributes.get("href") or "", url)
             return base.fetch_url if isinstance(base, CanonicalUrl) else url
     return url
 

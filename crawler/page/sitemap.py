@@ -143,7 +143,7 @@ class _Reader:
             for at in range(0, len(body), _CHUNK_BYTES):
                 parser.feed(body[at : at + _CHUNK_BYTES])
                 for event, element in parser.read_events():
-                    name = etree.QName(element).localname
+                    name = _name(element)[1]
                     if not container:
                         if name not in _ROOTS:
                             return
@@ -171,11 +171,10 @@ class _Reader:
 
     def _add_entry(self, element: etree._Element, *ended: etree._Element) -> None:
         """Add what one url, sitemap, item or entry names in those of its children that have ended."""
-        namespace = etree.QName(element).namespace
-        children = [(etree.QName(child), child) for child in ended if child.getparent() is element]
-        own = [(name.localname, child) for name, child in children if name.namespace == namespace]
+        children = [(*_name(child), child) for child in ended if child.getparent() is element]
+        own = [(name, child) for namespace, name, child in children if namespace == _name(element)[0]]
         date = next((c.text for n, c in own if n in {"lastmod", "pubDate", "updated", "published"}), None) or next(
-            (c.text for name, c in children if name.localname == "date"), None
+            (c.text for _, name, c in children if name == "date"), None
         )
         priority = next((_priority(c.text) for n, c in own if n == "priority"), None)
         for text in self._addresses(own):
@@ -248,6 +247,12 @@ def _priority(text: str | None) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value <= 1 else None
+
+
+def _name(element: etree._Element) -> tuple[str, str]:
+    """Namespace and local name. A prefix that nobody declared stays in the name, which then is no sitemap's."""
+    namespace, _, name = str(element.tag).rpartition("}")
+    return namespace, name
 
 
 def _forget(element: etree._Element) -> None:

@@ -32,10 +32,11 @@ def main_text(tree: LexborHTMLParser, markup: str) -> str:
     for node in body.css(f"header,{_ROLES}"):
         if not _belongs_to_content(node):
             node.decompose()
-    text = _text_of(body)
+    has_comments = "<!--" in markup
+    text = _text_of(body, has_comments)
     if not text and (whole := parse(markup).body) is not None:
         whole.strip_tags(_UNSEEN, recursive=True)
-        text = _text_of(whole)
+        text = _text_of(whole, has_comments)
     return text
 
 
@@ -51,7 +52,10 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(words))
 
 
-def _text_of(body: LexborNode) -> str:
+def _text_of(body: LexborNode, has_comments: bool) -> str:
+    if has_comments:  # some frameworks mark each piece of a sentence with one
+        for comment in [node for node in body.traverse(include_text=True) if node.is_comment_node]:
+            comment.decompose()
     body.unwrap_tags(_INLINE, delete_empty=True)
     body.merge_text_nodes()
     return normalise(body.text(separator=" "))

@@ -90,7 +90,7 @@ class Crawl:
 
 
 def _line(name: str, value: object) -> str:
-    return f"{name} = {_toml(value)}\n"
+    return f"{_toml(name) if '.' in name else name} = {_toml(value)}\n"
 
 
 def _toml(value: object) -> str:

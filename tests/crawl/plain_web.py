@@ -7,7 +7,11 @@ from pathlib import Path
 from tests.crawl.server import Request, Response
 
 PRODUCT = "DisturbedBot/1.0 (+http://bot.test/)"
-ROBOTS = Response(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n")
+PLAIN = (("Content-Type", "text/plain"),)
+ROBOTS = Response(200, PLAIN, b"User-agent: *\nDisallow: /private/\n")
+PATIENT_HOST = "patient.plain.test"  # asks for a Crawl-delay
+CRAWL_DELAY_SECONDS = 3.0
+PATIENT_ROBOTS = Response(200, PLAIN, f"User-agent: *\nCrawl-delay: {CRAWL_DELAY_SECONDS}\n".encode())
 
 
 def hosts(count: int) -> list[str]:
@@ -22,7 +26,7 @@ def urls(names: list[str], pages: int, suffix: str) -> list[str]:
 def respond(request: Request) -> Response:
     """A page of its own for every address; every third takes a while."""
     if request.target == "/robots.txt":
-        return ROBOTS
+        return PATIENT_ROBOTS if request.host == PATIENT_HOST else ROBOTS
     body = f"<title>{request.target}</title><p>Page {request.target} of {request.host}.".encode()
     slow = request.target.endswith(("0", "3", "6", "9"))
     return Response(200, (("Content-Type", "text/html"),), body, wait_seconds=0.03 if slow else 0.0)

@@ -146,7 +146,7 @@ BATCHES = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(BATCHES)
 def test_firsts_and_holders_are_those_of_a_plain_loop(batches: list[dict[str, tuple[str, bool]]]) -> None:
     first: dict[str, str] = {}

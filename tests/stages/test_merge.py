@@ -30,17 +30,24 @@ A, B = "http://a.test/", "http://b.test/"
 NEXT = Cycle(DAY.day + timedelta(days=1))
 
 
-def two_buckets(root: Path, **sections: Any) -> Lake:
-    """A lake whose seeds A and B lie in different buckets."""
-    lake = lake_at(root, buckets=2, **sections)
+def seeded(root: Path, *, buckets: int = 1, **sections: Any) -> Lake:
+    """A lake whose seeds are A and B."""
+    lake = lake_at(root, buckets=buckets, **sections)
     seed.run(lake, [A, B])
-    assert bucket_of_url(lake, A) != bucket_of_url(lake, B)
     return lake
 
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    return two_buckets(tmp_path)
+    return seeded(tmp_path)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Lake:
+    """A lake of two buckets, with a seed in each."""
+    lake = seeded(tmp_path, buckets=2)
+    assert bucket_of_url(lake, A) != bucket_of_url(lake, B)
+    return lake
 
 
 def page(lake: Lake, url: str, body: str, *links: Row | str, cycle: Cycle = DAY, **fields: Any) -> None:
@@ -86,11 +93,11 @@ def test_a_link_makes_a_url_known_one_link_farther_than_its_source(lake: Lake) -
     assert told == [5, 0, False, "area", A, NOON, DAY.day]
 
 
-def test_links_go_to_the_bucket_of_their_target(lake: Lake) -> None:
-    page(lake, A, "front of a", f"{B}1", f"{A}1")
-    assert merge_all(lake)["new"] == 2
-    assert {url: row["bucket"] for url, row in found(lake).items()} == {
-        url: bucket_of_url(lake, url) for url in (f"{A}1", f"{B}1")
+def test_links_go_to_the_bucket_of_their_target(two: Lake) -> None:
+    page(two, A, "front of a", f"{B}1", f"{A}1")
+    assert merge_all(two)["new"] == 2
+    assert {url: row["bucket"] for url, row in found(two).items()} == {
+        url: bucket_of_url(two, url) for url in (f"{A}1", f"{B}1")
     }
 
 
@@ -120,11 +127,11 @@ def test_a_nofollow_link_is_not_followed_but_another_to_the_same_url_is(lake: La
 # Copies
 
 
-def test_links_of_a_copy_never_count_whichever_bucket_holds_it(lake: Lake) -> None:
-    page(lake, A, "same", f"{A}of-the-first", f"{B}of-the-first")
-    page(lake, B + "copy", "same", f"{A}of-the-copy", f"{B}of-the-copy")
-    merge_all(lake)
-    assert set(found(lake)) == {f"{A}of-the-first", f"{B}of-the-first"}
+def test_links_of_a_copy_never_count_whichever_bucket_holds_it(two: Lake) -> None:
+    page(two, A, "same", f"{A}of-the-first", f"{B}of-the-first")
+    page(two, B + "copy", "same", f"{A}of-the-copy", f"{B}of-the-copy")
+    merge_all(two)
+    assert set(found(two)) == {f"{A}of-the-first", f"{B}of-the-first"}
 
 
 def test_links_of_a_copy_of_the_text_do_not_count_either(lake: Lake) -> None:
@@ -148,32 +155,32 @@ def test_a_copy_that_changes_has_links_again(lake: Lake) -> None:
     assert set(found(lake)) == {f"{B}of-the-other"}
 
 
-def test_no_link_is_read_before_all_shards_have_seen_its_source(lake: Lake) -> None:
-    page(lake, A, "front", f"{A}1")
-    for shards in range(lake.buckets):
-        assert all(merge.run(lake, DAY, bucket)["new"] == 0 for bucket in range(2)), f"{shards} shards have run"
-        fingerprint.run(lake, DAY, shards)
-    assert merge_all(lake)["new"] == 1
+def test_no_link_is_read_before_all_shards_have_seen_its_source(two: Lake) -> None:
+    page(two, A, "front", f"{A}1")
+    for shards in range(two.buckets):
+        assert all(merge.run(two, DAY, bucket)["new"] == 0 for bucket in range(2)), f"{shards} shards have run"
+        fingerprint.run(two, DAY, shards)
+    assert merge_all(two)["new"] == 1
 
 
-def test_a_copy_names_its_first_in_its_own_bucket(lake: Lake) -> None:
-    page(lake, A, "same")
-    page(lake, B + "copy", "same")
-    merge_all(lake)
-    (row,) = read(lake, "duplicate")
-    assert (row["bucket"], row["first_url"], row["body_digest"]) == (bucket_of_url(lake, B), A, digest("same"))
+def test_a_copy_names_its_first_in_its_own_bucket(two: Lake) -> None:
+    page(two, A, "same")
+    page(two, B + "copy", "same")
+    merge_all(two)
+    (row,) = read(two, "duplicate")
+    assert (row["bucket"], row["first_url"], row["body_digest"]) == (bucket_of_url(two, B), A, digest("same"))
 
 
-def test_the_body_of_mirrors_is_kept_once_over_all_buckets(lake: Lake) -> None:
-    page(lake, A, "same")
-    page(lake, B + "copy", "same")
-    page(lake, B, "own")
-    assert len(read(lake, "capture")) == 3
-    merge_all(lake)
-    assert sorted(row["url"] for row in read(lake, "capture")) == [A, B]
-    page(lake, B + "third", "same")
-    merge_all(lake)
-    assert sorted(row["url"] for row in read(lake, "capture")) == [A, B]
+def test_the_body_of_mirrors_is_kept_once_over_all_buckets(two: Lake) -> None:
+    page(two, A, "same")
+    page(two, B + "copy", "same")
+    page(two, B, "own")
+    assert len(read(two, "capture")) == 3
+    merge_all(two)
+    assert sorted(row["url"] for row in read(two, "capture")) == [A, B]
+    page(two, B + "third", "same")
+    merge_all(two)
+    assert sorted(row["url"] for row in read(two, "capture")) == [A, B]
 
 
 def test_a_body_whose_first_may_not_be_stored_is_kept_by_the_next(lake: Lake) -> None:
@@ -186,23 +193,33 @@ def test_a_body_whose_first_may_not_be_stored_is_kept_by_the_next(lake: Lake) ->
 # Late, cleared and repeated
 
 
-def test_links_of_a_late_fetch_are_found_by_the_next_merge_of_any_cycle(lake: Lake) -> None:
-    page(lake, A, "today", f"{A}1", cycle=NEXT)
-    merge_all(lake, NEXT)
-    page(lake, B, "late", f"{A}2", f"{B}2", cycle=DAY)
-    assert merge_all(lake, NEXT)["new"] == 2
-    assert {url: row["cycle"] for url, row in found(lake).items()} == dict.fromkeys(
+def test_links_of_a_late_fetch_are_found_by_the_next_merge_of_any_cycle(two: Lake) -> None:
+    page(two, A, "today", f"{A}1", cycle=NEXT)
+    merge_all(two, NEXT)
+    page(two, B, "late", f"{A}2", f"{B}2", cycle=DAY)
+    assert merge_all(two, NEXT)["new"] == 2
+    assert {url: row["cycle"] for url, row in found(two).items()} == dict.fromkeys(
         [f"{A}1", f"{A}2", f"{B}2"], NEXT.day
     )
+
+
+def test_links_that_a_cleared_fetch_writes_again_are_not_read_again(lake: Lake) -> None:
+    page(lake, A, "same")
+    page(lake, B + "copy", "same", f"{B}of-the-copy")
+    merge_all(lake)
+    bucket = bucket_of_url(lake, B)
+    again = {table: [row for row in read(lake, table) if row["bucket"] == bucket] for table in ("observation", "link")}
+    write(lake, bucket, again, finished=True)
+    assert len(read(lake, "link")) == 1
+    assert merge_all(lake) == {"new": 0, "rejected": 0}
 
 
 def test_a_merge_that_is_run_again_finds_nothing_and_writes_nothing(lake: Lake) -> None:
     page(lake, A, "front", f"{A}1", f"{A}2")
     assert merge_all(lake)["new"] == 2
-    before = [lake.current("url", "bucket", bucket, lake.settled("bucket", bucket)) for bucket in range(2)]
-    again = [merge.run(lake, DAY, bucket) for bucket in range(2)]
-    assert again == [{"bucket": bucket, "new": 0, "rejected": 0, "checkpoint": 0} for bucket in range(2)]
-    assert before == [lake.current("url", "bucket", b, lake.settled("bucket", b)) for b in range(2)]
+    before = lake.current("url", "bucket", 0, lake.settled("bucket", 0))
+    assert merge.run(lake, DAY, 0) == {"bucket": 0, "new": 0, "rejected": 0, "checkpoint": 0}
+    assert lake.current("url", "bucket", 0, lake.settled("bucket", 0)) == before
 
 
 def test_a_merge_that_is_killed_before_its_last_file_is_done_again(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,16 +242,16 @@ def test_a_merge_that_is_killed_before_its_last_file_is_done_again(lake: Lake, m
     assert set(found(lake)) == {f"{A}1"}
 
 
-def test_a_bucket_that_somebody_owns_is_left_to_its_owner(lake: Lake) -> None:
-    with lake.own("bucket", 1, DAY), pytest.raises(BucketTaken, match="bucket=0001"):
-        merge.run(lake, DAY, 1)
+def test_a_bucket_that_somebody_owns_is_left_to_its_owner(two: Lake) -> None:
+    with two.own("bucket", 1, DAY), pytest.raises(BucketTaken, match="bucket=0001"):
+        merge.run(two, DAY, 1)
 
 
 # Rules
 
 
 def test_a_trap_and_a_url_out_of_scope_are_counted_by_rule_with_an_example(tmp_path: Path) -> None:
-    lake = two_buckets(tmp_path, scope={"rules": [{"deny": "/private/"}]})
+    lake = seeded(tmp_path, scope={"rules": [{"deny": "/private/"}]})
     traps = [linked(A, f"{A}{'x/' * n}", trap="traps.max_depth") for n in (1, 2)]
     page(lake, A, "front", *traps, "http://else.test/", f"{B}private/1", f"{B}public/1")
     assert merge_all(lake) == {"new": 1, "rejected": 4}
@@ -247,17 +264,17 @@ def test_a_trap_and_a_url_out_of_scope_are_counted_by_rule_with_an_example(tmp_p
 
 
 def test_a_url_that_a_changed_scope_lets_in_is_found_when_it_is_linked_again(tmp_path: Path) -> None:
-    page(two_buckets(tmp_path, scope={"rules": [{"deny": "/later/"}]}), A, "front", f"{A}later/1")
-    narrow = two_buckets(tmp_path, scope={"rules": [{"deny": "/later/"}]})
+    page(seeded(tmp_path, scope={"rules": [{"deny": "/later/"}]}), A, "front", f"{A}later/1")
+    narrow = seeded(tmp_path, scope={"rules": [{"deny": "/later/"}]})
     assert merge_all(narrow) == {"new": 0, "rejected": 1}
-    wide = two_buckets(tmp_path)
+    wide = seeded(tmp_path)
     assert merge_all(wide)["new"] == 0
     page(wide, A, "front with news", f"{A}later/1")
     assert merge_all(wide)["new"] == 1
 
 
 def test_another_host_is_followed_for_so_many_hops_from_the_seeds_hosts(tmp_path: Path) -> None:
-    lake = two_buckets(tmp_path, scope={"max_hops": 1})
+    lake = seeded(tmp_path, scope={"max_hops": 1})
     page(lake, A, "front", linked(A, "http://far.test/", source_hops=0))
     merge_all(lake)
     assert found(lake)["http://far.test/"]["hops"] == 1
@@ -273,7 +290,7 @@ def test_another_host_is_followed_for_so_many_hops_from_the_seeds_hosts(tmp_path
 
 
 def test_a_host_grows_up_to_its_limit_shallow_urls_first(tmp_path: Path) -> None:
-    lake = two_buckets(tmp_path, traps={"max_urls_per_host": 3})
+    lake = seeded(tmp_path, traps={"max_urls_per_host": 3})
     page(lake, A, "front", *(linked(A, f"{A}{depth}", source_depth=depth) for depth in (4, 1, 3, 2)), f"{B}1")
     assert merge_all(lake) == {"new": 3, "rejected": 2}
     assert set(found(lake)) == {f"{A}1", f"{A}2", f"{B}1"}
@@ -284,7 +301,7 @@ def test_a_host_grows_up_to_its_limit_shallow_urls_first(tmp_path: Path) -> None
 def test_a_path_pattern_grows_past_its_limit_only_while_it_brings_new_texts(
     tmp_path: Path, texts: list[str], new: int
 ) -> None:
-    lake = two_buckets(tmp_path, traps={"max_urls_per_pattern": 10, "min_new_share": 0.2})
+    lake = seeded(tmp_path, traps={"max_urls_per_pattern": 10, "min_new_share": 0.2})
     bucket = bucket_of_url(lake, A)
     urls = [f"{A}calendar/{number}" for number in range(10)]
     write(lake, bucket, {"url": [known(url) for url in urls]})

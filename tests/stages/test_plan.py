@@ -216,7 +216,7 @@ RULES = st.lists(
 ASKED = st.tuples(st.sampled_from(list(Outcome)), st.integers(1, 5), st.sampled_from([0.5, 1, 2, 7, 40, 100]))
 
 
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     asked=st.dictionaries(st.sampled_from([f"http://{h}{p}" for h in HOSTS for p in PATHS]), st.none() | ASKED),
     rules=RULES,

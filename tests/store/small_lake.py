@@ -152,7 +152,7 @@ def write(
 ) -> int:
     """Own `bucket`, write `rows` by table as one sequence number and release; returns the epoch.
 
-    Rows of table url keep the bucket's marks. finished: make the observations a whole file that says so.
+    Rows of table url keep the bucket's marks. finished: make whole files that say so.
     """
     lead = "url" if "url" in rows else "observation"
     with lake.own("bucket", bucket, cycle) as owner:
@@ -164,7 +164,7 @@ def write(
                 metadata = write_marks(read_marks(lake, "url", "bucket", bucket, owner.settled))
             staged[table] = lake.files.staged(".parquet")
             tables.write_rows(staged[table], table, [{**stamp, **row} for row in given], metadata)
-        lake.commit(owner, lead, staged, whole=[lead] if finished is not None else [])
+        lake.commit(owner, lead, staged, whole=list(staged) if finished is not None else [])
         return owner.epoch
 
 

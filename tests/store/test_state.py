@@ -110,7 +110,7 @@ def append(lake: Lake, table: str, rows: list[Row]) -> int:
     return write(lake, 0, {table: rows})
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(LOG)
 def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
     log: list[tuple[tuple[str, list[Row]], bool]],

@@ -1,0 +1,145 @@
+"""Canonical URLs: every row of urls.jsonl, the laws, and the traps of a URL's shape."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.core import urls
+from crawler.core.config import TrapSettings
+from crawler.core.urls import CanonicalUrl, Reject, canonicalize, pattern_key, shape_trap
+
+ROWS = [
+    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "urls.jsonl").read_bytes().split(b"\n") if line
+]
+DISAGREED: dict[str, str] = {}  # id -> why the canonical form is not met
+UNTRAPPED = {
+    "ur-253": "a date in the future is no shape: traps.max_urls_per_pattern stops calendars once nothing in them is new"
+}
+
+# Pieces that mean something to a URL parser, so that random text reaches its corners.
+MEANINGFUL = """http:// https:// // / . .. %2e %2E % %4 %41 %7e %e9 %25 ? & = # @ : ; a Z é ß \\ | ^ ` ' " < > { } [ ]
++ ( ) ;jsessionid= ;JSESSIONID=1 (S(abc)) /(S(q))/ utm_source sid= PHPSESSID= example.com EXAMPLE.org. xn-- 127.1 0x7f.1
+[::1] :80 :443 :8080 .html ../ ./ x/y ?a=1&b=2 ①"""
+PIECES = st.one_of(
+    st.sampled_from([*MEANINGFUL.split(), "\x00", " ", "\t", "\n", "\u00a0", "\u00ad", "\ud800", "\u3002"]),
+    st.text(max_size=3),
+)
+SOUP = st.lists(PIECES, max_size=9).map("".join)
+ADDRESSES = st.one_of(SOUP, st.builds("https://example.com{}{}".format, st.sampled_from(["", "/", "?", "/?"]), SOUP))
+BASES = st.sampled_from([None, "https://example.com/a/b?q=1#f", "http://h.example:81/a/;jsessionid=1/(S(x))/c%2e/"])
+
+
+def url_of(text: str, base: str | None = None) -> str:
+    found = canonicalize(text, base)
+    return found.url if isinstance(found, CanonicalUrl) else "reject"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["id"]))
+def test_a_url_row_is_met(row: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    if row["id"] in DISAGREED:
+        request.applymarker(pytest.mark.xfail(reason=DISAGREED[row["id"]], strict=True))
+    accepted = [row["expected"], *row.get("accept", [])]
+    assert url_of(row["input"]["url"], row["input"].get("base")) in accepted, row["why"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "trap" in row], ids=lambda row: str(row["id"]))
+def test_the_trap_guard_flags_what_a_row_calls_a_trap(row: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    if row["id"] in UNTRAPPED:
+        request.applymarker(pytest.mark.xfail(reason=UNTRAPPED[row["id"]], strict=True))
+    assert bool(shape_trap(row["expected"], 0, TrapSettings())) == row["trap"]
+
+
+@given(ADDRESSES, BASES)
+@settings(max_examples=2000, deadline=None)
+def test_canonicalising_twice_changes_nothing(text: str, base: str | None) -> None:
+    found = canonicalize(text, base)
+    if isinstance(found, CanonicalUrl):
+        again = canonicalize(found.url)
+        assert isinstance(again, CanonicalUrl)
+        assert again.url == found.url
+        assert again.dropped == ()
+        assert (again.host, again.scheme, again.port) == (found.host, found.scheme, found.port)
+    else:
+        assert found.reason in {"bad_url", "bad_scheme", "bad_host", "bad_port", "too_long"}
+
+
+@given(ADDRESSES, BASES)
+@settings(max_examples=2000, deadline=None)
+def test_what_is_fetched_has_the_same_identity(text: str, base: str | None) -> None:
+    found = canonicalize(text, base)
+    if isinstance(found, CanonicalUrl):
+        assert url_of(found.fetch_url) == found.url
+        assert "#" not in found.fetch_url
+        assert found.url.isascii()
+
+
+@given(ADDRESSES, BASES)
+@settings(max_examples=2000, deadline=None)
+def test_the_short_way_agrees_with_the_whatwg_parse(text: str, base: str | None) -> None:
+    plain = urls._PLAIN.fullmatch(text)
+    if plain:
+        assert urls._locate_plain(plain, base) == urls._locate(text, base)
+
+
+@given(st.text(max_size=50), st.one_of(st.none(), st.text(max_size=20)))
+@settings(max_examples=500, deadline=None)
+def test_no_text_makes_it_raise(text: str, base: str | None) -> None:
+    canonicalize(text, base)
+
+
+def test_a_megabyte_of_href_is_rejected_without_a_parse() -> None:
+    assert canonicalize("https://example.com/" + "a" * (1 << 20)) == Reject("too_long")
+
+
+def test_the_fetch_url_keeps_what_the_identity_drops() -> None:
+    found = canonicalize("HTTPS://user:secret@Example.com:443/%7Ea;jsessionid=1?b=2&utm_source=x&a=1#top")
+    assert isinstance(found, CanonicalUrl)
+    assert found.url == "https://example.com/~a?a=1&b=2"
+    assert found.fetch_url == "https://example.com/%7Ea;jsessionid=1?b=2&utm_source=x&a=1"
+    assert found.dropped == ("path_session", "utm_source")
+    assert (found.host, found.scheme, found.port) == ("example.com", "https", 443)
+
+
+def test_a_short_section_id_is_no_session_but_a_token_is() -> None:
+    assert url_of("http://example.com/?sid=12") == "http://example.com/?sid=12"
+    assert url_of("http://example.com/?sid=9f86d081884c7d659a2feaa0c55ad015") == "http://example.com/"
+
+
+def test_a_dot_segment_that_a_session_hid_is_resolved() -> None:
+    assert url_of("http://example.com/a/..;jsessionid=1/b") == "http://example.com/b"
+
+
+@pytest.mark.parametrize("host", [".example.com", "a..b", "x" * 64 + ".org", ".".join(["abcdefg"] * 32)])
+def test_a_host_that_no_resolver_takes_is_rejected(host: str) -> None:
+    assert canonicalize(f"http://{host}/") == Reject("bad_host")
+
+
+def test_digits_fold_to_one_pattern_and_parameter_values_do_not_count() -> None:
+    key = pattern_key("https://example.com/cal/2031/12?next=2032-01")
+    assert key == pattern_key("https://example.com/cal/1/2?next=x")
+    assert key != pattern_key("https://example.com/cal/2031/12")
+    assert key != pattern_key("https://example.org/cal/2031/12?next=2032-01")
+    assert key == 0x2CDCCF5AA748BF70  # it is stored: the same on every machine and version
+
+
+def deep_and_wide() -> Iterator[tuple[str, int, str]]:
+    yield "https://example.com/", 31, "traps.max_depth"
+    yield "https://example.com/" + "a" * 2000, 0, "traps.max_url_length"
+    yield "https://example.com" + "".join(f"/{n}" for n in range(21)), 0, "traps.max_path_segments"
+    yield "https://example.com/a/x/a/y/a/z/a", 0, "traps.max_repeated_segments"
+    yield "https://example.com/?" + "&".join(f"p{n}=1" for n in range(13)), 0, "traps.max_query_parameters"
+
+
+@pytest.mark.parametrize(("url", "depth", "setting"), list(deep_and_wide()))
+def test_a_trap_is_named_after_the_setting_that_stops_it(url: str, depth: int, setting: str) -> None:
+    assert shape_trap(url, depth, TrapSettings()) == setting
+    assert setting.removeprefix("traps.") in TrapSettings.model_fields
+
+
+def test_an_ordinary_url_is_no_trap() -> None:
+    assert shape_trap("https://example.com/blog/2024/05/post?page=2", 30, TrapSettings()) is None
