@@ -121,7 +121,7 @@ def serve(kind: str, path: Path) -> int:
     cores = os.cpu_count() or 1
     home = Home.of(kind, path)
     try:
-        with home.lock() as lock:
+        with home.lock() as lock, home.as_server():
             end_strays(home.folder / SESSIONS)
             airflow = KINDS[kind](
                 home.folder,
@@ -181,10 +181,9 @@ class Home:
         """What the process that serves says of itself; None if there is none."""
         try:
             told: dict[str, Any] = json.loads(self.running.read_text())
-            os.kill(told["process"], 0)
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError):
             return None
-        return told if self.is_locked() else None
+        return told if _is_held(self.folder / "serving") else None
 
     def tell(self, told: dict[str, Any]) -> None:
         """Write down that we serve; readable for the owner only."""
@@ -211,6 +210,22 @@ class Home:
         return bool(told) or was_locked
 
     @contextmanager
+    def as_server(self) -> Iterator[None]:
+        """Be the one that serves. Call with the lock.
+
+        This lock is handed on to no other process, so it tells whether the server lives while others still end, even
+        before it is reaped. What a killed one said of itself is forgotten first.
+        """
+        self.running.unlink(missing_ok=True)
+        handle = os.open(self.folder / "serving", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            while not _locks(handle):  # somebody is just looking
+                time.sleep(0.01)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
     def lock(self) -> Iterator[int]:
         """Have the folder to ourselves; what another Airflow left there may take a while to end."""
         handle = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -226,14 +241,7 @@ class Home:
 
     def is_locked(self) -> bool:
         """Whether a process of an Airflow in this folder lives."""
-        try:
-            handle = os.open(self.folder / "lock", os.O_RDWR)
-        except FileNotFoundError:
-            return False
-        try:
-            return not _locks(handle)
-        finally:
-            os.close(handle)
+        return _is_held(self.folder / "lock")
 
     def password(self) -> str | None:
         """The password that was chosen at the first start."""
@@ -285,6 +293,18 @@ def _start(home: Home, kind: str, path: Path) -> dict[str, Any] | None:
             return None
         time.sleep(0.2)
     return told
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a process holds the lock file."""
+    try:
+        handle = os.open(lock, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _locks(handle)
+    finally:
+        os.close(handle)
 
 
 def _locks(handle: int) -> bool:
