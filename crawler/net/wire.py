@@ -184,20 +184,8 @@ class PinnedConnection(HTTPConnection):
         self.sock = _wrapped(self)
 
 
-class PinnedTLSConnection(HTTPSConnection):
+class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
     """The same over TLS; the server name that is asked for and checked stays the name."""
-
-    response_class = TolerantResponse
-    addresses: Sequence[str] = ()
-    limits: Limits
-    address: str | None = None
-
-    def _new_conn(self) -> socket.socket:
-        return _connect(self)
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock = _wrapped(self)
 
 
 def _connect(connection: PinnedConnection | PinnedTLSConnection) -> socket.socket:
