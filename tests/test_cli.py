@@ -137,6 +137,31 @@ def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake
     is_refused(recrawl("hold", "no host"), "is no host")
 
 
+def test_a_purge_is_asked_for_recorded_listed_and_lifted(recrawl, lake) -> None:
+    url = "https://example.org/taken-down"
+    assert recrawl("seed", url).code == 0
+    dry = json.loads(recrawl("purge", url, "--dry-run", "--json").out)
+    assert (dry["urls"], dry["captures"], dry["is_erased"]) == (1, 0, False)
+    is_refused(recrawl("purge", url, "--json"), "add --yes")
+    assert "nothing is purged" in recrawl("purge", "--list").out
+    done = recrawl("purge", url, "--yes", "--reason", "a letter", "--json")
+    assert (done.code, json.loads(done.out)["is_erased"]) == (0, True)
+    ((listed,),) = (json.loads(recrawl("purge", "--list", "--json").out),)
+    assert (listed["name"], listed["reason"], listed["is_erased"]) == (url, "a letter", True)
+    assert f"{url}  erased  (a letter)" in recrawl("purge", "--list").out
+    assert "purged" in recrawl("explain", url).out
+    is_refused(recrawl("seed", url), "1 purged")
+    assert recrawl("purge", "--lift", url).code == 0
+    is_refused(recrawl("purge", "--lift", url), "is not purged")
+    for wrong, said in (
+        ("no host", "is no host"),
+        ("mailto:x@example.org", "is no host"),
+        ("ftp://a.test/", "is no URL"),
+    ):
+        is_refused(recrawl("purge", wrong, "--yes"), said)
+    is_refused(recrawl("purge"), "nothing is named")
+
+
 def test_doctor_ends_with_exit_code_1_only_if_something_needs_an_action(recrawl, lake) -> None:
     content = recrawl("doctor")
     assert (content.code, content.err) == (0, "")

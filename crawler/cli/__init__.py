@@ -65,6 +65,7 @@ _COMMANDS = (
     operate.doctor,
     operate.hold,
     operate.release,
+    operate.purge,
     sql.sql,
     work.report,
     start.migrate,

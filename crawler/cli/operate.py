@@ -1,13 +1,17 @@
-"""`recrawl doctor`, `hold` and `release`: what an operator looks at, and does to a crawl that runs."""
+"""`recrawl doctor`, `hold`, `release` and `purge`: what an operator looks at, and does to a crawl that runs."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake, open_lake_to_read
-from crawler.cli.show import say, write_json
-from crawler.store import holds
+from crawler.cli.show import say, stage_progress, write_json
+from crawler.core.errors import BadPurge
+from crawler.store import holds, purges
 from crawler.store.doctor import examine
+from crawler.store.erase import erase, look
+from crawler.store.lake import Lake
 
 HostArgument = Annotated[str, typer.Argument(help="The host, or a URL of it.", show_default=False)]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.", show_default=False)]
@@ -55,3 +59,71 @@ def release(
         write_json(decision.to_dict())
     else:
         say(f"{decision.host} is released (bucket {decision.bucket}); what was left open is fetched by the next fetch")
+
+
+def purge(
+    target: Annotated[
+        str, typer.Argument(help="A host, or a URL with its scheme.", show_default=False, metavar="URL|HOST")
+    ] = "",
+    reason: ReasonOption = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="Let it be found and fetched again.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="Show what is purged.")] = False,
+    settings: SettingsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take down a URL or a host: never ask for it again, and erase from the lake all that was captured there.
+
+    No reader sees half of it. Other URLs with the very same bytes lose them too, and are fetched anew.
+    """
+    lake = open_lake(settings)
+    if list_all:
+        _list_purges(lake, as_json=as_json)
+    elif not target:
+        raise BadPurge("nothing", "is named")
+    elif lift:
+        lifted = purges.lift(lake, target, reason)
+        write_json(lifted.to_dict()) if as_json else say(f"{lifted.name} may be found and fetched again")
+    else:
+        _purge(lake, target, reason, yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+def _purge(lake: Lake, target: str, reason: str, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+    wanted = purges.intended(lake, target, reason)
+    if not (yes or dry_run or sys.stdin.isatty()):
+        raise BadPurge(wanted.name, "would be erased for ever, and nobody can be asked here: add --yes")
+    if dry_run or not yes:
+        found = look(lake, wanted)
+        if dry_run and as_json:
+            write_json({**wanted.to_dict(), **found.to_dict()})
+            return
+        counts = f"{found.urls} URLs, {found.captures} captures; {found.others} other URLs have the same content"
+        say(f"{wanted.kind} {wanted.name}: {counts}")
+        if dry_run:
+            return
+        typer.confirm("Erase it for ever?", abort=True)
+    decision = purges.purge(lake, target, reason)
+    with stage_progress(2 * lake.buckets) as advance:
+        done = erase(lake, decision, lambda: advance("purge", mapped=True))
+    if as_json:
+        write_json({**decision.to_dict(), "is_erased": True, **done.to_dict()})
+        return
+    say(
+        f"{decision.name} is purged: {done.urls} URLs, {done.captures} captures erased, {done.files} files written anew"
+    )
+    if done.others:
+        say(f"{done.others} other URLs had the same content; it is erased there too, and they are fetched anew")
+    say("Backups, exports and what readers have copied are not the lake's: see to them yourself")
+
+
+def _list_purges(lake: Lake, *, as_json: bool) -> None:
+    found = purges.all_purges(lake)
+    if as_json:
+        write_json([each.to_dict() for each in found])
+        return
+    for each in found:
+        state = "erased" if each.is_erased else "NOT erased yet"
+        say(f"{each.at}  {each.kind}  {each.name}  {state}{f'  ({each.reason})' if each.reason else ''}")
+    if not found:
+        say("nothing is purged")

@@ -142,6 +142,16 @@ class NotHeld(UsageError):
         return f"{host} is not held. Held hosts: {held}. `recrawl hold HOST` holds one"
 
 
+class BadPurge(UsageError):
+    """A purge, or a lifting, of what cannot be purged or is not. Arguments: name, problem."""
+
+    def message(self, *details: object) -> str:
+        name, problem = details
+        return (
+            f"{name} {problem}. Expected a host like `example.org` or an absolute URL; `recrawl purge --list` shows all"
+        )
+
+
 class BucketTaken(RecrawlError):
     """A live process holds the lease. Arguments: partition, holder."""
 

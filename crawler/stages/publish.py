@@ -1,7 +1,8 @@
 """Publish: let readers see a checked cycle, all of it at once.
 
-Reads the newest check of the cycle; writes a publication that names its files, the file of views and the summary that
-pages show. A bucket without a finished fetch is left out, or stays as an earlier publication showed it.
+Reads the newest check of the cycle; writes a publication that names its files (in the revision that a purge left), the
+file of views and the summary that pages show. A bucket without a finished fetch is left out, or stays as an earlier
+publication showed it.
 """
 
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 from crawler.core.cycle import Cycle
 from crawler.core.errors import CheckFailed, NotPlanned, StaleCheck
 from crawler.store.lake import Lake
-from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, create, newest
+from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, create, newest, renewed
 from crawler.store.reader import write_views_file
 from crawler.store.summary import write_summary
 
@@ -29,7 +30,8 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
     while True:
         before = newest(lake, PUBLICATIONS, str(cycle))
         number = before[0] + 1 if before else 1
-        if create(lake, PUBLICATIONS, _carried(before[1] if before else None, manifest), number):
+        current = renewed(lake, _carried(before[1] if before else None, manifest))
+        if create(lake, PUBLICATIONS, current, number):
             break
     write_views_file(lake)
     write_summary(lake, cycle, number)

@@ -15,6 +15,7 @@ from crawler.core.urls import CanonicalUrl, Reject
 from crawler.store import tables
 from crawler.store.lake import Lake
 from crawler.store.marks import read_marks, write_marks
+from crawler.store.purges import all_purges
 from crawler.store.scoping import SEEDS
 
 
@@ -26,6 +27,7 @@ def run(lake: Lake, lines: Iterable[str], *, source: str = "given") -> dict[str,
     """
     found: dict[str, CanonicalUrl] = {}
     rejected: Counter[str] = Counter()
+    purges = all_purges(lake)
     for line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
@@ -33,6 +35,8 @@ def run(lake: Lake, lines: Iterable[str], *, source: str = "given") -> dict[str,
         result = urls.canonicalize(text)
         if isinstance(result, Reject):
             rejected[result.reason] += 1
+        elif any(purge.covers(result.url, result.host) for purge in purges):
+            rejected["purged"] += 1
         else:
             found.setdefault(result.url, result)
     if not found:

@@ -13,23 +13,24 @@ from typing import Any
 
 from crawler.core.errors import CorruptLake
 from crawler.store import log, overview, tables
+from crawler.store.files import LEFTOVER_SECONDS
 from crawler.store.holds import HOLDS, all_held
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES, Lease, newest_lease
 from crawler.store.manifest import CHECKS, CYCLE_TABLES, PUBLICATIONS, Manifest, published
 from crawler.store.overview import CycleRow, State
+from crawler.store.purges import PURGES, all_purges
 from crawler.store.reader import VIEWS_FILE
 from crawler.store.scoping import SEEDS
 from crawler.store.space import needed_bytes
 from crawler.store.summary import SUMMARIES
 
-LEFTOVER_SECONDS = 3600.0  # a staged file that was not written to for so long has no owner any more
 SHOWN_PATHS = 20
 
 _DAY = r"cycle=\d{4}-\d{2}-\d{2}"
 _LOG_TABLES = (*CYCLE_TABLES, "copy")
 _LOG = re.compile(
-    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/{_DAY}/e(\d{{8}})-(\d{{4,}})(?:-whole)?\.parquet"
+    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/{_DAY}/e(\d{{8}})-(\d{{4,}})(?:-whole)?(?:-r\d+)?\.parquet"
 )
 _KNOWN = re.compile(
     "|".join(
@@ -37,13 +38,14 @@ _KNOWN = re.compile(
             r"meta/\d{4}\.json",
             rf"(?:{CHECKS}|{PUBLICATIONS}|{SUMMARIES})/{_DAY}/\d{{4}}\.json",
             rf"{SEEDS}/\d{{4}}\.parquet",
+            rf"{PURGES}/\d{{8}}(?:-erased|-digests)?\.json",
             r"locks/(?:bucket|shard)=\d{4}\.lock",
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/{HOLDS}/bucket=\d{{4}}/\d{{8}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
-            r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots)\.parquet",
+            r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots)(?:-r\d+)?\.parquet",
             rf"layout=\d+/{_LOG.pattern}",
         )
     )
@@ -80,6 +82,7 @@ def examine(lake: Lake, *, now_seconds: float | None = None) -> list[Finding]:
         *_cycles(lake),
         *_leases(lake),
         *_holds(lake),
+        *_purges(lake),
         *_room(lake),
         _pool(lake),
     ]
@@ -233,6 +236,17 @@ def _holds(lake: Lake) -> Iterator[Finding]:
     for each in held:
         why = f": {each.reason}" if each.reason else ""
         yield Finding("hold", False, f"{each.host} is held since {each.at}{why}", f"recrawl release {each.host}")
+
+
+def _purges(lake: Lake) -> Iterator[Finding]:
+    try:
+        purges = all_purges(lake)
+    except CorruptLake:
+        return
+    for each in purges:
+        if not each.is_erased:
+            what = f"{each.name} is purged since {each.at}, but its content is still in the lake"
+            yield Finding("purge", True, what, f"recrawl purge --yes {each.name}")
 
 
 def _room(lake: Lake) -> Iterator[Finding]:

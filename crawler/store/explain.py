@@ -1,7 +1,7 @@
 """Why a URL was or was not planned, what came of asking for it, and when it comes next.
 
-Reads the log of its bucket, that of a running fetch included, its last plan, the scope, the holds, and all links to
-it. Computes standing by the tables that `plan` chooses from. Writes nothing and takes no lease.
+Reads the log of its bucket, that of a running fetch included, its last plan, the scope, the holds, the purges, and all
+links to it. Computes standing by the tables that `plan` chooses from. Writes nothing and takes no lease.
 """
 
 from dataclasses import asdict, dataclass
@@ -22,6 +22,7 @@ from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Settled
 from crawler.store.plans import PlanFile, read_plan
+from crawler.store.purges import purge_of
 from crawler.store.scoping import open_scope
 
 
@@ -30,8 +31,8 @@ class Verdict:
     """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
 
     Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
-    eligible. Of both: host_cap, bucket_budget, resting, scope, held; never_found, nofollow, trap, not_kept of a URL
-    that is not known.
+    eligible. Of both: purged, host_cap, bucket_budget, resting, scope, held; never_found, nofollow, trap, not_kept of
+    a URL that is not known.
     """
 
     code: str
@@ -78,6 +79,7 @@ class _Story:
         self.bucket = bucket_of(self.host_key, lake.buckets)
         self.written = lake.written("bucket", self.bucket)
         self.hold = held_hosts(lake, self.bucket).get(aim.host)
+        self.purge = purge_of(lake, aim.url, aim.host)
 
     def tell(self) -> Explanation:
         lake = self.lake
@@ -144,6 +146,8 @@ class _Story:
         if admission is None:
             return Verdict("open", "planned; the cycle is not admitted yet", **place)
         cutoff = (admission.cutoff_priority, -admission.cutoff_url_key)
+        if self.purge is not None:
+            return Verdict("purged", f"planned; {self._purged()}", **place)
         if (row["priority"], -self.key) < cutoff:
             budget = self.lake.settings.plan.budget_urls
             reason = f"planned, but the budget ended at priority {cutoff[0]} (plan.budget_urls is now {budget})"
@@ -158,6 +162,8 @@ class _Story:
     def _judge(self, standing: Row | None, links: Row) -> Verdict:
         """What a plan makes of the standing that it finds."""
         settings = self.lake.settings.plan
+        if self.purge is not None:
+            return Verdict("purged", self._purged())
         if standing is None:
             return self._never_known(links)
         hops = standing["hops"]
@@ -180,6 +186,12 @@ class _Story:
             return Verdict("bucket_budget", reason, **place)
         reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"
         return Verdict("eligible", f"{reason}; admitted if the budget of all buckets reaches it", **place)
+
+    def _purged(self) -> str:
+        if self.purge is None:
+            raise ValueError(f"{self.aim.url} is not purged")
+        why = f": {self.purge.reason}" if self.purge.reason else ""
+        return f"{self.purge.name} is purged since {self.purge.at}{why}; `recrawl purge --lift {self.purge.name}`"
 
     def _never_known(self, links: Row) -> Verdict:
         allowed, rule = open_scope(self.lake, self.con).decide(self.aim.url)

@@ -15,6 +15,9 @@ import fsspec
 
 from crawler.core.errors import BadSettings
 
+LEFTOVER_SECONDS = 3600.0
+"""A staged file that was not written to for so long has no owner any more."""
+
 
 class Files:
     """The files below one root folder, by paths relative to it with `/` between parts."""
@@ -84,6 +87,11 @@ class Files:
         folder = Path(self.root, "staging")
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f".{uuid.uuid4().hex}{suffix}"
+
+    def leftovers(self, seconds: float) -> list[str]:
+        """The staged files that nobody has written to for so many seconds of the machine's time."""
+        staged = (f"staging/{name}" for name in os.listdir(self.path("staging")) if name.startswith("."))
+        return sorted(name for name in staged if time.time() - self.changed_at(name) > seconds)
 
     def put(self, staged: Path, name: str) -> None:
         """Give the finished file `staged` its name, whole and durable. A name is bound to its bytes for ever."""

@@ -19,6 +19,7 @@ from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
 from crawler.store.plans import PlanFile, read_plan
+from crawler.store.purges import keep_purged, purged_hosts
 from crawler.store.state import checkpoint_epochs, checkpoint_name
 
 LEAD = "observation"
@@ -60,6 +61,7 @@ class FetchLedger:
         """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
         query.view_files(self._con, "plan_files", "plan", [self._plan.path])
         self._view_log("observed", "observation", self._plan.epoch + 1)
+        keep_purged(self.lake, self._con)
         parameters = {
             "cutoff_priority": self._admission.cutoff_priority,
             "cutoff_url_key": self._admission.cutoff_url_key,
@@ -87,8 +89,8 @@ class FetchLedger:
         return {row["origin"]: RobotsCopy(**row) for row in found}
 
     def held(self) -> frozenset[str]:
-        """The hosts of the bucket that an operator holds at this moment."""
-        return frozenset(held_hosts(self.lake, self.bucket))
+        """The hosts of the bucket that an operator holds or has purged at this moment."""
+        return frozenset(held_hosts(self.lake, self.bucket)) | purged_hosts(self.lake, self.bucket)
 
     def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
         """Write one segment: the rows by table, without the columns that say where they belong."""

@@ -1,18 +1,20 @@
 """Names of the log's files, and which of them count.
 
-A file is `<layout>/<table>/<partition>/cycle=YYYY-MM-DD/eNNNNNNNN-SSSS[-whole].parquet`. Epoch and sequence number
-say who wrote it and in which order; `-whole` says that it replaces every older file of its table, partition and
-cycle. Pure rules on names: reads listings, writes nothing.
+A file is `<layout>/<table>/<partition>/cycle=YYYY-MM-DD/eNNNNNNNN-SSSS[-whole][-rR].parquet`. Epoch and sequence
+number say who wrote it and in which order; `-whole` says that it replaces every older file of its table, partition
+and cycle; `-rR` is revision R of that very file, without what a purge took out. Pure rules on names: reads listings,
+writes nothing.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crawler.store.files import Files
 from crawler.store.lease import Settled
 
-_NAME = re.compile(r"e(\d{8})-(\d{4,})(-whole)?\.parquet")
+_NAME = re.compile(r"e(\d{8})-(\d{4,})(-whole)?(?:-r(\d+))?\.parquet")
+_REVISION = re.compile(r"-r\d+\.parquet$")
 
 # The table whose file is written last, so that a sequence number counts exactly if this file exists.
 LEADS = {"bucket": ("observation", "url"), "shard": ("copy",)}
@@ -28,11 +30,22 @@ class LogFile:
     epoch: int
     sequence: int
     whole: bool
+    revision: int = 0
 
     @property
     def name(self) -> str:
-        whole = "-whole" if self.whole else ""
-        return f"{self.table}/{self.partition}/cycle={self.cycle}/e{self.epoch:08d}-{self.sequence:04d}{whole}.parquet"
+        suffix = ("-whole" if self.whole else "") + (f"-r{self.revision}" if self.revision else "")
+        return f"{self.table}/{self.partition}/cycle={self.cycle}/e{self.epoch:08d}-{self.sequence:04d}{suffix}.parquet"
+
+    @property
+    def first(self) -> "LogFile":
+        """The file as it was first written, which stands for all its revisions."""
+        return replace(self, revision=0)
+
+
+def first_name(name: str) -> str:
+    """The name that the file `name` had as it was first written."""
+    return _REVISION.sub(".parquet", name)
 
 
 def list_cycle(files: Files, layout: str, table: str, partition: str, cycle: str) -> list[LogFile]:
@@ -41,9 +54,9 @@ def list_cycle(files: Files, layout: str, table: str, partition: str, cycle: str
     for name in files.names(f"{layout}/{table}/{partition}/cycle={cycle}"):
         match = _NAME.fullmatch(name)
         if match:
-            epoch, sequence, whole = match.groups()
-            found.append(LogFile(table, partition, cycle, int(epoch), int(sequence), bool(whole)))
-    return sorted(found, key=lambda file: (file.epoch, file.sequence))
+            epoch, sequence, whole, revision = match.groups()
+            found.append(LogFile(table, partition, cycle, int(epoch), int(sequence), bool(whole), int(revision or 0)))
+    return sorted(found, key=lambda file: (file.epoch, file.sequence, file.revision))
 
 
 def list_table(files: Files, layout: str, table: str, partition: str) -> list[LogFile]:
@@ -56,8 +69,8 @@ def list_table(files: Files, layout: str, table: str, partition: str) -> list[Lo
 
 
 def counting(found: Iterable[LogFile], settled: Settled) -> list[LogFile]:
-    """Those of `found` that count by `settled`, without what a newer whole file of the same cycle replaces."""
-    valid = [file for file in found if settled.counts(file.epoch, file.sequence)]
+    """Those of `found` that count by `settled`: newest revisions that no newer whole file of the cycle replaces."""
+    valid = newest_revisions(file for file in found if settled.counts(file.epoch, file.sequence))
     newest: dict[tuple[str, str, str], tuple[int, int]] = {}
     for file in valid:
         if file.whole:
@@ -68,6 +81,15 @@ def counting(found: Iterable[LogFile], settled: Settled) -> list[LogFile]:
         for file in valid
         if (file.epoch, file.sequence) >= newest.get((file.table, file.partition, file.cycle), (0, 0))
     ]
+
+
+def newest_revisions(found: Iterable[LogFile]) -> list[LogFile]:
+    """Of each file the newest revision, in the order of `found`."""
+    newest: dict[LogFile, LogFile] = {}
+    for file in found:
+        if file.revision >= newest.get(file.first, file).revision:
+            newest[file.first] = file
+    return list(newest.values())
 
 
 def dense_last(sequences: Iterable[int]) -> int:

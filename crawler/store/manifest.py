@@ -6,12 +6,12 @@ take each cycle's newest publication and read only the files it names.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from crawler.core.cycle import Cycle
 from crawler.core.errors import CorruptLake, NotPlanned
-from crawler.store import tables
+from crawler.store import log, tables
 from crawler.store.admission import admission_name, read_admission
 from crawler.store.lake import Lake
 from crawler.store.marks import read_marks
@@ -132,6 +132,46 @@ def published(lake: Lake) -> list[Manifest]:
     cycles = [name.removeprefix("cycle=") for name in lake.files.folders(PUBLICATIONS)]
     found = [newest(lake, PUBLICATIONS, cycle) for cycle in cycles]
     return [entry[1] for entry in found if entry]
+
+
+def renewed(lake: Lake, manifest: Manifest) -> Manifest:
+    """The manifest with the newest revision of every file that it names."""
+    newest_names = _NewestNames(lake)
+    buckets = {
+        bucket: replace(
+            files,
+            files={table: list(map(newest_names, named)) for table, named in files.files.items()},
+            tail={table: list(map(newest_names, named)) for table, named in files.tail.items()},
+        )
+        for bucket, files in manifest.buckets.items()
+    }
+    return replace(manifest, buckets=buckets, copies=list(map(newest_names, manifest.copies)))
+
+
+def renew_publications(lake: Lake) -> None:
+    """Publish again, with the newest revisions, every cycle whose newest publication names older ones."""
+    for folder in lake.files.folders(PUBLICATIONS):
+        while (found := newest(lake, PUBLICATIONS, folder.removeprefix("cycle="))) is not None:
+            number, manifest = found
+            current = renewed(lake, manifest)
+            if current == manifest or create(lake, PUBLICATIONS, current, number + 1):
+                break
+
+
+class _NewestNames:
+    """By the name of a file of the log that of its newest revision."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._by_folder: dict[str, dict[str, str]] = {}
+
+    def __call__(self, name: str) -> str:
+        folder = name.rpartition("/")[0]
+        if folder not in self._by_folder:
+            table, partition, cycle = folder.split("/")
+            found = log.list_cycle(self._lake.files, self._lake.layout, table, partition, cycle.removeprefix("cycle="))
+            self._by_folder[folder] = {file.first.name: file.name for file in log.newest_revisions(found)}
+        return self._by_folder[folder].get(log.first_name(name), name)
 
 
 def _lagging(lake: Lake, finished: dict[int, int]) -> list[str]:

@@ -22,6 +22,7 @@ from crawler.store.lease import Lease, Settled
 from crawler.store.log import LogFile
 from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, newest
 from crawler.store.plans import read_plan
+from crawler.store.purges import keep_purged
 from crawler.store.reader import open_reader
 
 LAST_CYCLES = 30
@@ -215,6 +216,7 @@ def _count_open(lake: Lake, con: duckdb.DuckDBPyConnection, cycle: Cycle, bucket
     files = lake.current("observation", "bucket", bucket.number, bucket.written)
     query.view_files(con, "plan_files", "plan", [plan.path])
     query.view_files(con, "observed", "observation", lake.paths(file for file in files if file.epoch > plan.epoch))
+    keep_purged(lake, con)
     parameters = {
         "cutoff_priority": admission.cutoff_priority,
         "cutoff_url_key": admission.cutoff_url_key,

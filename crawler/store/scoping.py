@@ -1,6 +1,6 @@
 """Scope in SQL: the seeds' hosts, and a verdict for every row of a candidate table.
 
-Reads the seed files; the rules themselves are core/scope.py's.
+Reads the seed files and the purges; the rules themselves are core/scope.py's.
 """
 
 import duckdb
@@ -8,6 +8,7 @@ import duckdb
 from crawler.core.scope import Scope
 from crawler.store import query
 from crawler.store.lake import Lake
+from crawler.store.purges import keep_purged
 
 SEEDS = "seed"
 
@@ -26,6 +27,7 @@ def open_scope(lake: Lake, con: duckdb.DuckDBPyConnection) -> Scope:
 def judge(lake: Lake, con: duckdb.DuckDBPyConnection, scope: Scope) -> None:
     """Make the temporary table `verdict` for the rows of the temporary table `candidate` (url_key, url, host, hops)."""
     settings = lake.settings.scope
+    keep_purged(lake, con)
     rules = []
     inside = []
     for (host,) in query.run(con, "plan/hosts").fetchall():

@@ -8,7 +8,7 @@ from crawler.core.errors import DiskNearlyFull
 from crawler.store.admission import read_admission
 from crawler.store.lake import Lake
 from crawler.store.manifest import PUBLICATIONS, newest
-from crawler.store.state import checkpoint_name
+from crawler.store.state import PARTS, checkpoint_name
 
 
 def require_space(lake: Lake, cycle: Cycle) -> None:
@@ -38,7 +38,6 @@ def needed_bytes(lake: Lake) -> int:
     for bucket, files in manifest.buckets.items():
         names.update(name for each in files.files.values() for name in each)
         if files.checkpoint:
-            parts = ("page", "host", "robots")
-            checkpoints.update(checkpoint_name(lake, bucket, files.checkpoint, part) for part in parts)
+            checkpoints.update(checkpoint_name(lake, bucket, files.checkpoint, part) for part in PARTS)
     written = sum(lake.files.size(f"{lake.layout}/{name}") for name in names)
     return 2 * written + sum(map(lake.files.size, checkpoints))

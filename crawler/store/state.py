@@ -14,7 +14,9 @@ from crawler.store import query, tables
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Settled
 
-_PAGE = re.compile(r"e(\d{8})-page\.parquet")
+CHECKPOINTS = "checkpoint"
+PARTS = ("page", "host", "robots")
+_PART = re.compile(r"e(\d{8})-(page|host|robots)(?:-r(\d+))?\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,37 @@ class State:
 
 def checkpoint_epochs(lake: Lake, bucket: int) -> list[int]:
     """The epochs that the bucket has a complete checkpoint of, ascending."""
-    names = lake.files.names(f"{lake.layout}/checkpoint/{partition_name('bucket', bucket)}")
-    return [int(match[1]) for match in map(_PAGE.fullmatch, names) if match]
+    return sorted({epoch for epoch, part, _ in _checkpoint_files(lake, bucket) if part == "page"})
 
 
 def checkpoint_name(lake: Lake, bucket: int, epoch: int, part: str) -> str:
-    """The name of one file of a checkpoint; part is page, host or robots."""
-    return f"{lake.layout}/checkpoint/{partition_name('bucket', bucket)}/e{epoch:08d}-{part}.parquet"
+    """The name of one file of a checkpoint, of its newest revision; part is page, host or robots."""
+    revisions = [revision for *place, revision in _checkpoint_files(lake, bucket) if place == [epoch, part]]
+    return revised_checkpoint_name(lake, bucket, epoch, part, max(revisions, default=0))
+
+
+def revised_checkpoint_name(lake: Lake, bucket: int, epoch: int, part: str, revision: int) -> str:
+    """The name of one revision of one file of a checkpoint; 0 is as it was first written."""
+    suffix = f"-r{revision}" if revision else ""
+    return f"{_folder(lake, bucket)}/e{epoch:08d}-{part}{suffix}.parquet"
+
+
+def checkpoint_revisions(lake: Lake, bucket: int, part: str) -> dict[int, list[int]]:
+    """By epoch the revisions that there are of one part of the bucket's checkpoints, ascending."""
+    found: dict[int, list[int]] = {}
+    for epoch, named, revision in sorted(_checkpoint_files(lake, bucket)):
+        if named == part:
+            found.setdefault(epoch, []).append(revision)
+    return found
+
+
+def _folder(lake: Lake, bucket: int) -> str:
+    return f"{lake.layout}/{CHECKPOINTS}/{partition_name('bucket', bucket)}"
+
+
+def _checkpoint_files(lake: Lake, bucket: int) -> list[tuple[int, str, int]]:
+    matches = map(_PART.fullmatch, lake.files.names(_folder(lake, bucket)))
+    return [(int(match[1]), match[2], int(match[3] or 0)) for match in matches if match]
 
 
 def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> State:

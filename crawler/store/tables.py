@@ -3,7 +3,7 @@
 Writes staged files only; giving them a name in the lake is the caller's act.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from crawler.core.model import Row
 from crawler.store.query import catalogue
 
 _CODEC = {"compression": "zstd", "compression_level": 3}
+_BATCH_ROWS = 2000  # bodies are among them
 
 
 @cache
@@ -66,6 +67,20 @@ def write_result(
 
     _write(path, schema, batches(), metadata)
     return rows
+
+
+def write_batches(
+    path: Path, table: str, batches: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write `batches`, which have the columns of `table`, to a Parquet file at `path`, in their order."""
+    schema = arrow_schema(table)
+    _write(path, schema, (batch.select(schema.names).cast(schema) for batch in batches), metadata)
+
+
+def batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of the Parquet file at `path` in their order, some thousand at a time; all columns or `columns`."""
+    with pq.ParquetFile(path) as file:
+        yield from file.iter_batches(_BATCH_ROWS, columns=columns)
 
 
 def largest(path: str, column: str) -> Any:

@@ -1,5 +1,5 @@
--- Whether scope lets a URL in, and the rule that decides: the first whose pattern matches path and query.
--- Reads: candidate, in_scope_host, scope_rule (per host in order, the last unconditional).
+-- Whether scope lets a URL in, and the rule that decides: a purge, else the first whose pattern matches path and query.
+-- Reads: candidate, purged_url, purged_host, in_scope_host, scope_rule (per host in order, the last unconditional).
 -- Params: schemes, ports (empty: any), max_hops.
 -- Grain: one row per URL of candidate; rejected_by is NULL for a URL in scope.
 WITH split AS (
@@ -23,6 +23,7 @@ ruled AS (
 SELECT
     split.url_key,
     CASE
+        WHEN split.url_key IN (SELECT url_key FROM purged_url) OR split.host IN (SELECT host FROM purged_host) THEN 'purge'
         WHEN NOT list_contains($schemes, split.part.scheme) THEN 'scope.schemes'
         WHEN len($ports) > 0 AND NOT list_contains(
             $ports, coalesce(try_cast(split.part.port AS INTEGER), CASE split.part.scheme WHEN 'https' THEN 443 ELSE 80 END)

@@ -61,6 +61,8 @@ GIVEN = {
     "host_cap": "host VARCHAR, cap BIGINT",
     "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
     "in_scope_host": "host VARCHAR",
+    "purged_url": "url_key UBIGINT, host VARCHAR",
+    "purged_host": "host VARCHAR",
     "span": "bucket USMALLINT, after_epoch UBIGINT, upto_epoch UBIGINT",
 }
 CANDIDATES = {
