@@ -61,7 +61,7 @@ def test_up_without_settings_says_how_to_begin(home: Path) -> None:
 
 def test_a_dag_is_not_switched_on_for_a_crawl_that_names_no_contact(home: Path) -> None:
     init(home)
-    ended = make("up", "--unpause")
+    ended = make("up", "--unpause", str(home))  # in the order of the Makefile
     assert ended.returncode == 2
     assert "names no contact" in ended.stderr
 

@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("crawl", nargs="?", help="settings file or its folder")
     parser.add_argument("--unpause", action="store_true", help="switch the DAG on")
     parser.add_argument("--kind", choices=KINDS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()  # `up --unpause mycrawl` as well as `up mycrawl --unpause`
     command, _, is_down = given.command.partition("-")
     try:
         if command == "down" or is_down:

@@ -36,7 +36,7 @@ class State(StrEnum):
     FAILED = "failed"  # begun, not finished, and nobody is at work
     RUNNING = "running"
     STOPPED = "stopped"  # ended early on request; what is open waits for the next fetch
-    PLANNED = "planned"  # not begun
+    PLANNED = "planned"  # not begun, or not even planned while other buckets are
     FINISHED = "finished"  # fetched as far as the window allows; of a cycle: not published yet
     PUBLISHED = "published"  # of cycles only
 
@@ -144,7 +144,7 @@ def _state(
     lake: Lake, bucket: _Bucket, day: str, planned: dict[str, set[int]], files: list[LogFile], *, failed: bool
 ) -> State:
     if bucket.number not in planned.get(day, ()):
-        return State.MISSING if day not in planned else State.FAILED
+        return State.MISSING if day not in planned else State.PLANNED  # others are planned, its turn may come
     whole = next((file for file in reversed(files) if file.whole), None)
     if whole is not None:
         complete = tables.read_metadata(lake.path(whole)).get("complete") == "true"
