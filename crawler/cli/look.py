@@ -81,7 +81,12 @@ def explain(
             ("url", story.url),
             ("bucket", story.bucket),
             ("held", f"since {story.hold['at']}{_because(story.hold['reason'])}" if story.hold else ""),
-            ("linked from", f"{links['pages']} pages, such as {links['example']}" if links["pages"] else ""),
+            (
+                "linked from",
+                f"{links['pages']} page{'s' * (links['pages'] > 1)}, such as {links['example']}"
+                if links["pages"]
+                else "",
+            ),
             *_state(story),
             ("last plan", _sentence(story.last_plan)),
             ("next plan", _sentence(story.next_plan)),

@@ -98,8 +98,8 @@ def _purge(lake: Lake, target: str, reason: str, *, yes: bool, dry_run: bool, as
         if dry_run and as_json:
             write_json({**wanted.to_dict(), **found.to_dict()})
             return
-        counts = f"{found.urls} URLs, {found.captures} captures; {found.others} other URLs have the same content"
-        say(f"{wanted.kind} {wanted.name}: {counts}")
+        say(f"{wanted.kind} {wanted.name}: URLs {found.urls}, captures {found.captures}")
+        say(f"other URLs with the very same content: {found.others}")
         if dry_run:
             return
         typer.confirm("Erase it for ever?", abort=True)
