@@ -142,6 +142,27 @@ class NotHeld(UsageError):
         return f"{host} is not held. Held hosts: {held}. `recrawl hold HOST` holds one"
 
 
+class MissingSecret(UsageError):
+    """A setting refers to a secret that cannot be had. Arguments: key, reference, problem, cure; never the secret."""
+
+    def message(self, *details: object) -> str:
+        key, reference, problem, cure = details
+        return f"{key} refers to {reference}, which {problem}. {cure}. No request was sent"
+
+
+class ProxyFailed(RecrawlError):
+    """A proxy that the settings name does not serve us: nothing is learnt about a site. Arguments: proxy, problem."""
+
+    retryable = True
+
+    def message(self, *details: object) -> str:
+        proxy, problem = details
+        return (
+            f"proxy {proxy}: {problem}. Start the proxy or correct fetch.proxy or the host's own, then run the "
+            "same stage again; what was not asked for stays open"
+        )
+
+
 class BucketTaken(RecrawlError):
     """A live process holds the lease. Arguments: partition, holder."""
 

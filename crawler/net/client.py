@@ -15,7 +15,7 @@ from requests import RequestException, Response
 from urllib3.exceptions import HTTPError, SSLError
 
 from crawler.core.clock import Clock
-from crawler.core.config import FetchSettings
+from crawler.core.fetch_settings import FetchSettings
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.decoding import OFFERED, Undecodable, decoded
 from crawler.net.reply import Reply, first_value, media_type, printable

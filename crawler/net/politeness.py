@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from ipaddress import ip_address, ip_network
 from typing import Generic, Protocol, TypeVar
 
-from crawler.core.config import PolitenessSettings
+from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome
 from crawler.net.reply import Reply

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.core.config import PolitenessSettings
+from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.politeness import Gates, HostPace, retry_after

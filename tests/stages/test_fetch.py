@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from crawler.core.clock import SimulatedClock, SystemClock
-from crawler.core.config import HostSettings, Settings
+from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
+from crawler.core.fetch_settings import HostSettings
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import Row
 from crawler.stages import fetch
