@@ -187,17 +187,30 @@ class PinnedConnection(HTTPConnection):
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
     """The same over TLS; the server name that is asked for and checked stays the name."""
 
+    def _tunnel(self) -> None:
+        # What a proxy says to CONNECT is under the request's limits, as all that is read.
+        sock = self.sock
+        if not isinstance(sock, socket.socket):
+            raise TypeError(f"{type(sock).__name__} is no socket")
+        self.sock = Wire(sock, self.limits)
+        try:
+            super()._tunnel()
+        finally:
+            self.sock = sock
+        sock.settimeout(self.limits.left(self.limits.connect))
+
 
 def _connect(connection: PinnedConnection | PinnedTLSConnection) -> socket.socket:
     failure: OSError | None = None
     limits = connection.limits
     give_up = time.monotonic() + limits.connect
-    for address in connection.addresses:
+    for left, address in zip(range(len(connection.addresses), 0, -1), connection.addresses, strict=True):
+        share = (give_up - time.monotonic()) / left  # so that one that does not answer leaves time for the others
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(limits.left(max(give_up - time.monotonic(), 0.001)))
+            sock.settimeout(limits.left(max(share, 0.001)))
             sock.connect((address, connection.port))
         except OSError as error:
             sock.close()

@@ -7,6 +7,7 @@ contacts a host of another bucket, never follows a redirect, never asks a host b
 `hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `rows.py` writes it down.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable
 
@@ -14,6 +15,8 @@ from crawler.core.clock import Clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.model import Target
+from crawler.core.secrets import Secrets, resolve_secrets
+from crawler.net.access import Access
 from crawler.net.client import Client
 from crawler.net.politeness import HostPace
 from crawler.net.resolver import Resolver
@@ -34,14 +37,17 @@ def run(
     bucket: int,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
+    secrets: Secrets | None = None,
 ) -> dict[str, int]:
     """Fetch what the cycle's plan of `bucket` still has open.
 
     progress: told planned URLs observed and all of them, about once a second. stop: asked each second whether to end
-    early; what is left then stays open. Returns counts: planned, observed, open, requests, wire_bytes, stopped and one
-    for each outcome. Raises NoContact, NotPlanned, BucketTaken, LeaseLost.
+    early; what is left then stays open. secrets: what the settings refer to; None: looked up in the environment.
+    Returns counts: planned, observed, open, requests, wire_bytes, stopped and one for each outcome. Raises NoContact,
+    MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
+    secrets = secrets or resolve_secrets(lake.settings, os.environ)
     with lake.own("bucket", bucket, cycle) as owner:
         return fetch(
             FetchLedger(lake, owner),
@@ -52,6 +58,7 @@ def run(
             lake.buckets,
             progress=progress,
             stop=stop,
+            secrets=secrets,
         )
 
 
@@ -65,8 +72,10 @@ def fetch(
     *,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
+    secrets: Secrets | None = None,
 ) -> dict[str, int]:
     """`run` on an open ledger."""
+    access = Access(settings, secrets or resolve_secrets(settings, os.environ))
     targets = ledger.todo()
     steady = SteadyClock(clock)
     left = (ledger.deadline - steady.now()).total_seconds()
@@ -75,8 +84,13 @@ def fetch(
     if not targets or left <= 0:
         ledger.finish({}, complete=True)
     else:
-        resolver = Resolver(settings.fetch.resolve, settings.fetch.allow_private)
-        client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady)
+        resolver = Resolver(
+            settings.fetch.resolve,
+            settings.fetch.allow_private,
+            good_seconds=settings.fetch.dns_seconds,
+            bad_seconds=settings.fetch.dns_failure_seconds,
+        )
+        client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
         planned = len(targets)
         engine = Engine(ledger, task, progress=progress and (lambda done: progress(done, planned)), stop=stop)
@@ -115,7 +129,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
         host = Host(
             name,
             pace,
-            address=state.address if state else None,
+            address=state.address if state and not task.client.is_proxied(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
         )

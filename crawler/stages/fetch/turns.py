@@ -62,6 +62,8 @@ class Turns:
                 self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
 
     def _find_address(self, host: Host) -> bool:
+        if self._task.client.is_proxied(host.name):
+            return False  # the proxy looks it up
         settings = self._task.settings.fetch
         try:
             host.address = self._task.resolver.resolve(host.name, 80, settings.total_seconds)[0]
