@@ -102,10 +102,12 @@ def target(url: str, *, priority: int = 0, **stored: Any) -> Target:
     return Target(key, host, found.url, found.fetch_url, found.host, priority, 0, 0, **stored)
 
 
-def make_settings(*, fetch: Mapping[str, Any] | None = None, **politeness: Any) -> Settings:
+def make_settings(
+    *, fetch: Mapping[str, Any] | None = None, crawl: Mapping[str, Any] | None = None, **politeness: Any
+) -> Settings:
     """Settings for loopback without any delay but those given."""
     tables = {
-        "crawl": {"user_agent": USER_AGENT},
+        "crawl": {"user_agent": USER_AGENT} | dict(crawl or {}),
         "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8} | dict(fetch or {}),
         "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0} | politeness,
     }
