@@ -46,6 +46,9 @@ class HostState:
     penalty: float
     error_streak: int
     requests_last_day: int
+    slow: bool = False
+    validator_audits: int = 0
+    validator_lies: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,16 @@ CREATE TABLE robots (
     ended_at TIMESTAMPTZ NOT NULL,
     sent BOOLEAN NOT NULL,
     delay_seconds DOUBLE NOT NULL,
+    connections UTINYINT NOT NULL,
     address VARCHAR,
+    address_delay_seconds DOUBLE NOT NULL,
+    address_buckets USMALLINT NOT NULL,
     valid_until TIMESTAMPTZ NOT NULL,
     crawl_delay_seconds DOUBLE,
     body_digest BLOB,
     body BLOB,
+    suspect BOOLEAN NOT NULL,
+    unreachable_since TIMESTAMPTZ,
     error VARCHAR
 );
 
@@ -43,9 +48,14 @@ COMMENT ON COLUMN robots.fetched_at IS 'instant of the request';
 COMMENT ON COLUMN robots.ended_at IS 'instant at which the response ended or failed';
 COMMENT ON COLUMN robots.sent IS 'whether a request went to the host';
 COMMENT ON COLUMN robots.delay_seconds IS 'seconds from ended_at that the host was owed before its next request';
+COMMENT ON COLUMN robots.connections IS 'requests that could be under way at the host at once, see host.connections; mostly 1';
 COMMENT ON COLUMN robots.address IS 'IP address that was connected to';
+COMMENT ON COLUMN robots.address_delay_seconds IS 'politeness.address_delay_seconds in force at address; 0 for none, be it exempt';
+COMMENT ON COLUMN robots.address_buckets IS 'buckets with hosts known at address, which share its rate; 1 if it was met first in this task';
 COMMENT ON COLUMN robots.valid_until IS 'instant until which the verdict may be used';
 COMMENT ON COLUMN robots.crawl_delay_seconds IS 'Crawl-delay for our product token';
 COMMENT ON COLUMN robots.body_digest IS 'SHA-256 of body';
 COMMENT ON COLUMN robots.body IS 'robots.txt as received, cut at 500 KiB; NULL without a 200';
+COMMENT ON COLUMN robots.suspect IS 'whether a 200 looks like HTML or is otherwise no robots.txt';
+COMMENT ON COLUMN robots.unreachable_since IS 'since when the origin''s robots.txt could not be read; NULL if it could';
 COMMENT ON COLUMN robots.error IS 'what failed, at most 200 printable characters';

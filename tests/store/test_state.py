@@ -16,7 +16,7 @@ from crawler.core.outcomes import CONSEQUENCES, Kind, Outcome
 from crawler.store import query, state
 from crawler.store.lake import Lake
 from crawler.store.state import checkpoint_epochs, open_state, write_checkpoint
-from tests.store.small_lake import NOON, Row, digest, host_state, known, lake_at, observed, read, write
+from tests.store.small_lake import NOON, Row, asked_robots, digest, host_state, known, lake_at, observed, read, write
 
 URLS = ("http://a.test/1", "http://a.test/2")
 NEVER_FOUND = "http://a.test/never-found"
@@ -315,24 +315,7 @@ def test_a_checkpoint_keeps_each_host_s_newest_state(tmp_path: Path) -> None:
 
 
 def robots(verdict: str, body: bytes | None, minutes: int, **fields: Any) -> Row:
-    at = NOON + timedelta(minutes=minutes)
-    row = {
-        "origin": "http://a.test",
-        "host_key": 1,
-        "host": "a.test",
-        "url": "http://a.test/robots.txt",
-        "hop": 0,
-        "final": True,
-        "verdict": verdict,
-        "outcome": "ok",
-        "fetched_at": at,
-        "ended_at": at,
-        "sent": True,
-        "delay_seconds": 1.0,
-        "valid_until": at + timedelta(days=1),
-        "body": body,
-    }
-    return {**row, **fields}
+    return asked_robots("a.test", verdict, at=NOON + timedelta(minutes=minutes), body=body, **fields)
 
 
 def test_a_checkpoint_keeps_of_robots_txt_the_newest_decision_and_the_newest_body(tmp_path: Path) -> None:

@@ -187,6 +187,9 @@ class Engine:
             "penalty": pace.penalty,
             "error_streak": pace.error_streak,
             "requests": pace.requests,
+            "slow": False,
+            "validator_audits": 0,
+            "validator_lies": 0,
         }
 
     def _close(self) -> None:
