@@ -20,7 +20,7 @@ from crawler.core.fetch_settings import FetchSettings
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.access import Access, Proxy
 from crawler.net.decoding import OFFERED, Undecodable, decoded
-from crawler.net.reply import Reply, first_value, media_type, printable
+from crawler.net.reply import Abandoned, Reply, first_value, media_type, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed, Resolver
 from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, Place, SingleSession
 from crawler.net.wire import Limits
@@ -55,6 +55,8 @@ class Client:
         self._access = access
         self._idle = IdleConnections(tls)
         self._own = threading.local()
+        self._under_way: set[PinnedRequest] = set()
+        self._is_abandoned = False
         self._headers = {"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": OFFERED}
         self._accepted = frozenset({"", *(kind.lower() for kind in settings.accepted_types)})
 
@@ -69,27 +71,40 @@ class Client:
         """Ask for `url` once, verbatim but for its fragment and user information.
 
         headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
-        max_body_bytes: instead of the setting. Raises ProxyFailed.
+        max_body_bytes: instead of the setting. Raises ProxyFailed; Abandoned if `abandon` has ended it.
         """
         request: PinnedRequest | None = None
         exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
         try:
             request = _request(url, self._headers | dict(headers or {}))
             request.on_send = exchange.start
+            self._under_way.add(request)
             if self._access is not None:
                 request.headers.update(self._access.headers(*request.place.parts))
             self._exchange(request, exchange, any_type=any_type)
         except _FAILURES as error:
-            if request is not None and request.proxy is not None and _is_of_proxy(error, request):
+            if request is not None and request.proxy and not self._is_abandoned and _is_of_proxy(error, request):
                 raise ProxyFailed(str(request.proxy), printable(f"{type(error).__name__}: {error}")) from error
             exchange.fail(*_failure(error, request_is_sent=exchange.sent))
         except (DnsFailed, BlockedAddress) as error:
             exchange.fail(Outcome.DNS_FAILED if isinstance(error, DnsFailed) else Outcome.BLOCKED_ADDRESS, error)
+        finally:
+            if request is not None:
+                self._under_way.discard(request)
+        if self._is_abandoned and exchange.has_failed:
+            raise Abandoned(exchange.reply())
         return exchange.reply()
 
     def is_proxied(self, host: str) -> bool:
         """Whether requests to `host` go through a proxy, which then looks it up."""
         return self._access is not None and self._access.proxy(host) is not None
+
+    def abandon(self) -> None:
+        """End the requests under way; `get` raises Abandoned for them, and for all that come."""
+        self._is_abandoned = True
+        self._resolver.abandon()
+        for request in tuple(self._under_way):
+            request.abandon()
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -99,6 +114,8 @@ class Client:
         settings = self._settings
         deadline = self._clock.monotonic() + settings.total_seconds
         request.limits = Limits(deadline, settings.connect_seconds, settings.read_seconds, settings.max_header_bytes)
+        if self._is_abandoned:
+            request.abandon()
         place = request.place
         host = f"[{place.host}]" if ":" in place.host else place.host
         proxy = self._access.proxy(place.host) if self._access else None
@@ -164,6 +181,7 @@ class _Exchange:
         self.address: str | None = None
         self.error: str | None = None
         self.sent = False
+        self.has_failed = False
         self.begin()
 
     def begin(self) -> None:
@@ -177,6 +195,7 @@ class _Exchange:
 
     def fail(self, outcome: Outcome, error: Exception) -> None:
         self.outcome = outcome
+        self.has_failed = True
         self.body = None
         self.truncated = False
         self.error = printable(f"{type(error).__name__}: {error}")

@@ -75,6 +75,7 @@ class Resolver:
         self._cache: OrderedDict[str, tuple[float, tuple[str, ...] | Exception]] = OrderedDict()
         self._lock = threading.Lock()
         self._lookups = threading.BoundedSemaphore(_MOST_LOOKUPS)
+        self._waits: set[threading.Event] = set()
 
     def resolve(self, host: str, port: int, timeout: float | None = None) -> tuple[str, ...]:
         """The addresses of `host` that may be asked, in the order to try them.
@@ -114,6 +115,11 @@ class Resolver:
         if addresses:
             self._checked(host, [addresses] if isinstance(addresses, str) else addresses)
 
+    def abandon(self) -> None:
+        """Let nobody wait for a look-up any longer; those under way count as failed."""
+        for done in tuple(self._waits):
+            done.set()
+
     def _keep(self, host: str, found: tuple[str, ...] | Exception) -> None:
         seconds = self._bad_seconds if isinstance(found, Exception) else self._good_seconds
         with self._lock:
@@ -126,7 +132,15 @@ class Resolver:
         bare = _bare(host)
         if bare in self._overrides:
             return (self._overrides[bare],)
-        return _literal(bare) or _ask(bare, port, timeout, self._lookups)
+        literal = _literal(bare)
+        if literal:
+            return literal
+        done = threading.Event()
+        self._waits.add(done)
+        try:
+            return _ask(bare, port, timeout, self._lookups, done)
+        finally:
+            self._waits.discard(done)
 
     def _checked(self, host: str, addresses: Sequence[str]) -> tuple[str, ...]:
         good = tuple(address for address in addresses if not is_blocked(address, self._allowed))
@@ -199,11 +213,12 @@ def _literal(bare: str) -> tuple[str, ...]:
         raise DnsFailed(f"{bare} is neither an address nor a name") from error
 
 
-def _ask(host: str, port: int, timeout: float | None, slots: threading.BoundedSemaphore) -> Sequence[str]:
+def _ask(
+    host: str, port: int, timeout: float | None, slots: threading.BoundedSemaphore, done: threading.Event
+) -> Sequence[str]:
     # The C library's look-up cannot be interrupted: it gets a thread of its own, which is left behind if it is late
     # and keeps its slot until it ends.
     answer: list[Sequence[str] | Exception] = []
-    done = threading.Event()
     started = time.monotonic()
 
     def look_up() -> None:
@@ -221,6 +236,8 @@ def _ask(host: str, port: int, timeout: float | None, slots: threading.BoundedSe
     threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
     if not done.wait(None if timeout is None else max(timeout - (time.monotonic() - started), 0.0)):
         raise DnsFailed(f"no answer for {host} within {timeout:.0f} s")
+    if not answer:
+        raise DnsFailed(f"the look-up of {host} was given up")
     found = answer[0]
     if isinstance(found, Exception):
         raise DnsFailed(f"{host}: {found}")

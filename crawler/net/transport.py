@@ -4,6 +4,7 @@ Owns the session class, its adapter and the idle connections of a task. Never re
 never keeps a cookie, never follows a redirect, never retries by itself.
 """
 
+import math
 import ssl
 import threading
 from collections import OrderedDict
@@ -63,6 +64,13 @@ class PinnedRequest(PreparedRequest):
             port = "" if self.place.port == 80 else f":{self.place.port}"
             self.target = f"http://{host}{port}{self.target}"
             self.headers.update(proxy.headers())
+
+    def abandon(self) -> None:
+        """Let it end now, wherever another thread is with it."""
+        if hasattr(self, "limits"):
+            self.limits.deadline = -math.inf
+        if self.connection is not None:
+            self.connection.abandon()
 
     @property
     def address(self) -> str | None:

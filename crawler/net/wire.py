@@ -5,8 +5,10 @@ request, so a server that sends a byte a second is dropped in time; response hea
 do the protocol on top. Never resolves a name: it is given the addresses that the Resolver has checked.
 """
 
+import contextlib
 import http.client
 import io
+import os
 import re
 import socket
 import ssl
@@ -175,6 +177,7 @@ class PinnedConnection(HTTPConnection):
     addresses: Sequence[str] = ()
     limits: Limits
     address: str | None = None
+    descriptor: int | None = None
 
     def _new_conn(self) -> socket.socket:
         return _connect(self)
@@ -182,6 +185,12 @@ class PinnedConnection(HTTPConnection):
     def connect(self) -> None:
         super().connect()
         self.sock = _wrapped(self)
+
+    def abandon(self) -> None:
+        """End what another thread waits for on this connection, be it that it is being made."""
+        if self.descriptor is not None:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self.descriptor)) as twin:
+                twin.shutdown(socket.SHUT_RDWR)
 
 
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
@@ -208,6 +217,7 @@ def _connect(connection: PinnedConnection | PinnedTLSConnection) -> socket.socke
         share = (give_up - time.monotonic()) / left  # so that one that does not answer leaves time for the others
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
+        connection.descriptor = sock.fileno()
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(limits.left(max(share, 0.001)))

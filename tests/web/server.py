@@ -82,7 +82,7 @@ class ScriptedServer:
     def __init__(self, script: Script) -> None:
         self.log: list[Request] = []
         self.connects: list[tuple[str, int]] = []
-        self._lookups: list[str] = []
+        self.lookups: list[str] = []
         self._lock = threading.RLock()
         self._stopping = threading.Event()
         self._sockets: list[socket.socket] = []
@@ -137,8 +137,8 @@ class ScriptedServer:
             host = host.encode("idna").decode()
         host = host.lower().rstrip(".")
         with self._lock:
-            times = self._lookups.count(host)
-            self._lookups.append(host)
+            times = self.lookups.count(host)
+            self.lookups.append(host)
         found = self._hosts.get(host)
         address = literal(host)
         if found is None and address:
