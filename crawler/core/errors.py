@@ -228,5 +228,18 @@ class CycleIncomplete(RecrawlError):
         return f"cycle {cycle} lacks buckets {buckets}; the others are published. {cure}"
 
 
+class ParserNotStarted(RecrawlError):
+    """The process that reads pages does not come up. Arguments: interpreter, what was found."""
+
+    retryable = True
+
+    def message(self, *details: object) -> str:
+        python, found = details
+        return (
+            f"the parse worker did not start: {found}. Expected that `{python} -c 'import crawler.page.worker'` works; "
+            "run it, and see the lines above for what the worker said"
+        )
+
+
 def _megabytes(count: object) -> str:
     return f"{int(str(count)) / 1e6:,.1f} MB"

@@ -25,6 +25,18 @@ class FetchSettings(Section):
     max_parse_bytes: int = Field(
         default=2 << 20, ge=1024, description="Bytes of a body that are parsed for links and text."
     )
+    parse_workers: int = Field(
+        default=1,
+        ge=0,
+        le=16,
+        description="Processes of one task that read pages. 0: the task reads them itself, where nothing stops a page "
+        "that hangs the parser; for debugging and trusted sites only.",
+    )
+    parse_seconds: float = Field(
+        default=5,
+        gt=0,
+        description="Longest time that reading one page may take, in seconds; then it ends as `parser_failed`.",
+    )
     accepted_types: tuple[str, ...] = Field(
         default=(
             "text/html",

@@ -10,6 +10,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
+
+from crawler.core.columns import FoundLinks
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
 from crawler.core.model import HostState, RobotsCopy, Row, Target
@@ -18,6 +21,7 @@ from crawler.store.admission import Admission, read_admission
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
+from crawler.store.links import links_table
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.state import checkpoint_epochs, checkpoint_name
 
@@ -90,52 +94,56 @@ class FetchLedger:
         """The hosts of the bucket that an operator holds at this moment."""
         return frozenset(held_hosts(self.lake, self.bucket))
 
-    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-        """Write one segment: the rows by table, without the columns that say where they belong."""
-        stamped = self._stamped(rows)
-        staged = {table: self._stage(table, stamped[table]) for table in SIDE_TABLES if stamped.get(table)}
-        staged[LEAD] = self._stage(LEAD, stamped.get(LEAD, []))
+    def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+        """Write one segment: the rows by table, without the columns that say where they belong, and the links."""
+        fresh = self._stamped(rows, links)
+        staged = {table: self._stage(table, fresh[table]) for table in SIDE_TABLES if fresh[table].num_rows}
+        staged[LEAD] = self._stage(LEAD, fresh[LEAD])
         self.lake.commit(self.owner, LEAD, staged)
 
-    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None:
+    def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
         """Write the last segment's rows together with all rows of the cycle so far, one file a table.
 
         complete: whether nothing is left to do, be it that all was asked for or that the deadline passed.
         """
-        stamped = self._stamped(rows)
+        fresh = self._stamped(rows, links)
         staged: dict[str, Path] = {}
         replaced = []
         for table in FOLDED:
             earlier = self.lake.current(table, "bucket", self.bucket, self.owner.written, self.cycle)
-            if table != LEAD and not earlier and not stamped.get(table):
+            if table != LEAD and not earlier and not fresh[table].num_rows:
                 continue
             metadata = {"complete": str(complete).lower()} if table == LEAD else {}
-            staged[table] = self._fold(table, self.lake.paths(earlier), stamped.get(table, []), metadata)
+            staged[table] = self._fold(table, self.lake.paths(earlier), fresh[table], metadata)
             replaced.append(table)
-        if stamped.get("capture"):
-            staged["capture"] = self._stage("capture", stamped["capture"])
+        if fresh["capture"].num_rows:
+            staged["capture"] = self._stage("capture", fresh["capture"])
         self.lake.commit(self.owner, LEAD, staged, whole=replaced)
 
-    def _stamped(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+    def _stamped(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> dict[str, pa.Table]:
+        """The tables of `rows` and `links`, with the columns that say where they belong."""
         stamp = {
             "cycle": self.cycle.day,
             "bucket": self.bucket,
             "epoch": self.owner.epoch,
             "sequence": self.owner.sequence + 1,
         }
-        return {table: [{**row, **stamp} for row in found] for table, found in rows.items()}
+        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in (LEAD, *SIDE_TABLES)}
+        if links:
+            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
+        return fresh
 
-    def _stage(self, table: str, rows: Sequence[Row]) -> Path:
+    def _stage(self, table: str, fresh: pa.Table) -> Path:
         if table == "link":
-            rows = sorted(rows, key=lambda row: (row["target_host_key"], row["target_url_key"]))
+            fresh = fresh.sort_by([("target_host_key", "ascending"), ("target_url_key", "ascending")])
         staged = self.lake.files.staged(".parquet")
-        tables.write_rows(staged, table, rows)
+        tables.write_table(staged, fresh)
         return staged
 
-    def _fold(self, table: str, earlier: Sequence[str], fresh: Sequence[Row], metadata: Mapping[str, str]) -> Path:
+    def _fold(self, table: str, earlier: Sequence[str], fresh: pa.Table, metadata: Mapping[str, str]) -> Path:
         staged = self.lake.files.staged(".parquet")
         query.view_files(self._con, "earlier", table, earlier)
-        self._con.register("fresh", tables.rows_table(table, fresh))
+        self._con.register("fresh", fresh)
         reader = query.arrow(self._con, f"fetch/fold_{table}")
         tables.write_result(staged, table, reader, metadata)
         self._con.unregister("fresh")

@@ -1,11 +1,12 @@
 """A ledger of a fetch task that keeps its rows in memory, and the plan of the next cycle from them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from crawler.core.columns import KINDS, FoundLinks
 from crawler.core.config import Settings, parse_settings
 from crawler.core.keys import host_key, url_key
 from crawler.core.model import HostState, RobotsCopy, Row, Target
@@ -61,15 +62,19 @@ class MemoryLedger:
     def held(self) -> frozenset[str]:
         return self.holds
 
-    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
+    def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
         self.segments += 1
-        for table, found in rows.items():
-            self.rows[table].extend(found)
+        self._keep(rows, links)
 
-    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None:
+    def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
         self.complete = complete
+        self._keep(rows, links)
+
+    def _keep(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> None:
         for table, found in rows.items():
             self.rows[table].extend(found)
+        for each in links:
+            self.rows["link"].extend(link_rows(each))
 
     # What a test asks
 
@@ -94,6 +99,32 @@ class MemoryLedger:
         return found
 
 
+def link_rows(found: FoundLinks) -> Iterator[Row]:
+    """Links that arrive as columns, one by one."""
+    links, place = found.links, 0
+    urls, fetch_urls = list(links.urls), list(links.fetch_urls)
+    for source, count in zip(found.sources, links.counts, strict=True):
+        for at in range(place, place + count):
+            host = links.host_names[links.hosts[at]]
+            yield {
+                "source_url_key": source.url_key,
+                "source_url": source.url,
+                "source_depth": source.depth,
+                "source_hops": source.hops,
+                "kind": KINDS[links.kinds[at]],
+                "nofollow": bool(links.nofollow[at]),
+                "target_url_key": links.url_keys[at],
+                "target_host_key": host_key(host),
+                "target_url": urls[at],
+                "target_fetch_url": fetch_urls[at],
+                "target_host": host,
+                "target_pattern_key": links.pattern_keys[at],
+                "trap": links.trap_names[links.traps[at]] or None,
+                "found_at": source.found_at,
+            }
+        place += count
+
+
 def target(url: str, *, priority: int = 0, **stored: Any) -> Target:
     """A planned URL. stored: columns of the version that is known."""
     found = canonicalize(url)
@@ -108,7 +139,7 @@ def make_settings(
     """Settings for loopback without any delay but those given."""
     tables = {
         "crawl": {"user_agent": USER_AGENT} | dict(crawl or {}),
-        "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8} | dict(fetch or {}),
+        "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8, "parse_workers": 0} | dict(fetch or {}),
         "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0} | politeness,
     }
     return parse_settings(tables)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from crawler.core.clock import SimulatedClock, SystemClock
+from crawler.core.columns import FoundLinks
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.fetch_settings import HostSettings
@@ -152,8 +153,8 @@ def test_a_long_delay_is_written_down_before_its_host_is_asked_again() -> None:
     written: list[tuple[float, list[Row]]] = []
 
     class Watched(MemoryLedger):
-        def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-            super().append(rows)
+        def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+            super().append(rows, links)
             written.append((time.monotonic(), list(rows.get("host_state", []))))
 
     ledger = Watched(urls(2))
@@ -191,8 +192,8 @@ def test_a_crash_loses_nothing_that_was_fetched_and_the_next_task_goes_on(monkey
 
 def test_a_failing_ledger_ends_the_task_and_is_not_written_to_again() -> None:
     class Broken(MemoryLedger):
-        def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-            super().append(rows)
+        def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+            super().append(rows, links)
             raise OSError("disk full")
 
     ledger = Broken(urls(9))

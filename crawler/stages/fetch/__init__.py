@@ -4,7 +4,8 @@ Reads the plan of the bucket and what was observed since, robots.txt copies and 
 `store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
 contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
 
-`hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `rows.py` writes it down.
+`hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `parsing.py` has pages read,
+`rows.py` writes it down.
 """
 
 import os
@@ -96,8 +97,9 @@ def fetch(
         engine = Engine(ledger, task, progress=progress and (lambda done: progress(done, planned)), stop=stop)
         turns = Turns(task, engine, needs_address=settings.politeness.address_delay_seconds > 0)
         try:
-            engine.run(_hosts(ledger, task, targets), turns.take)
+            engine.run(_hosts(ledger, task, targets), turns.take, turns.parser)
         finally:
+            turns.parser.close()
             client.close()
         counts, is_stopped = engine.counts, engine.is_stopped
     if progress is not None:

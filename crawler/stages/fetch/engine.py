@@ -10,25 +10,31 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 
+from crawler.core.columns import FoundLinks
 from crawler.core.model import Row
 from crawler.net.politeness import Gates, HostPace
-from crawler.net.reply import Reply
+from crawler.net.reply import Abandoned, Reply
 from crawler.stages.fetch.hosts import Errand, Host, State
+from crawler.stages.fetch.parsing import Parser
+from crawler.stages.fetch.rows import Visit
+from crawler.stages.fetch.progress import Progress, progress_of
 from crawler.stages.fetch.segment import Segment
 from crawler.stages.fetch.task import Ledger, Task, floor_of
 
 _SUPERVISE_SECONDS = 1.0
 _HOLDS_SECONDS = 15.0  # between two looks at the holds; an operator is promised obedience within a minute
+_PROGRESS_SECONDS = 2.0
+_LET_END_SECONDS = 2.0  # that a stop gives the requests under way; whoever stops us kills us after five
 _PARKED_SECONDS = 0.1  # a parked host is owed more than this, so it loses nothing while others join it
 
 
 class Engine:
     """Runs turns until nothing is left.
 
-    take_turn: what a thread does with the host that it holds. progress: told the planned URLs observed so far.
+    take_turn: what a thread does with the host that it holds. progress: told every two seconds how far it is.
     stop: asked each second whether to end early.
     """
 
@@ -37,7 +43,7 @@ class Engine:
         ledger: Ledger,
         task: Task,
         *,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
         self.lock = threading.RLock()
@@ -52,12 +58,16 @@ class Engine:
         self._news = threading.Condition(self.lock)
         self._leader: int | None = None
         self._is_closed = False
+        self._planned = 0
+        self._started = task.clock.monotonic()
+        self._told = -math.inf
         self._is_broken = False
         self._failure: BaseException | None = None
         self._busy = 0  # hosts that are not idle
         self._hosts: dict[str, Host] = {}
         self._parked: list[Host] = []
         self._parked_since = math.inf
+        self._parser: Parser[Visit] | None = None
         self._segment = Segment()
         self._dirty: dict[str, Host] = {}
         self._captured: set[bytes] = set()
@@ -74,24 +84,30 @@ class Engine:
 
     # The supervising thread
 
-    def run(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
-        """Fetch what `hosts` have to do, and write everything down.
+    def run(self, hosts: Sequence[Host], take_turn: Callable[[Host], None], parser: Parser[Visit]) -> None:
+        """Fetch what `hosts` have to do, and write everything down. parser: reads what the turns submit to it.
 
         What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
         before it is written first.
         """
         self._hosts = {host.name: host for host in hosts}
+        self._planned = sum(len(origin.targets) for host in hosts for origin in host.origins.values())
+        self._parser = parser
         self._obey_holds()
         try:
-            self._run_threads(hosts, take_turn)
+            try:
+                self._run_threads(hosts, take_turn)
+            finally:
+                parser.drain()
             if self._failure is not None:
                 raise self._failure
         except BaseException:
-            rows, _ = self._take_segment()
-            if rows and not self._is_broken:
-                self._ledger.append(rows)
+            segment, _ = self._take_segment()
+            if not segment.is_empty and not self._is_broken:
+                self._ledger.append(segment.rows, segment.links)
             raise
-        self._ledger.finish(self._take_segment()[0], complete=not self.is_stopped)
+        segment, _ = self._take_segment()
+        self._ledger.finish(segment.rows, segment.links, complete=not self.is_stopped)
 
     def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
         with self.lock:
@@ -102,11 +118,15 @@ class Engine:
         count = min(self._task.settings.fetch.threads, len(hosts))
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
-                for _ in range(count):
-                    threads.submit(self._work, take_turn).add_done_callback(self._thread_ended)
+                working = [threads.submit(self._work, take_turn) for _ in range(count)]
+                for thread in working:
+                    thread.add_done_callback(self._thread_ended)
                 self._supervise()
             finally:
                 self._close()
+            if self.is_stopped:
+                wait(working, _LET_END_SECONDS)
+                self._task.client.abandon()
 
     def _supervise(self) -> None:
         clock = self._task.clock
@@ -124,11 +144,13 @@ class Engine:
                 return
             if self._stop is not None and self._stop():
                 self.is_stopped = True
+                self._flush()  # first of all: whoever stops us may soon kill us
                 return
             if clock.monotonic() >= self._holds_seen + _HOLDS_SECONDS:
                 self._obey_holds()
-            if self._progress is not None:
-                self._progress(self.counts["observed"])
+            if self._progress is not None and clock.monotonic() >= self._told + _PROGRESS_SECONDS:
+                self._told = clock.monotonic()
+                self._progress(self.snapshot())
             if clock.monotonic() >= self._flush_due():
                 self._flush()
 
@@ -151,9 +173,9 @@ class Engine:
             return due if self._segment.is_empty else min(due, self._segment.since + settings.segment_seconds)
 
     def _flush(self) -> None:
-        rows, recorded = self._take_segment()
+        segment, recorded = self._take_segment()
         self._is_broken = True
-        self._ledger.append(rows)
+        self._ledger.append(segment.rows, segment.links)
         self._is_broken = False
         with self.lock:
             for host, answers, seconds in recorded:
@@ -165,13 +187,13 @@ class Engine:
                 self.schedule(host)  # parks it again if it came too late for this segment
             self._room.notify_all()
 
-    def _take_segment(self) -> tuple[Mapping[str, Sequence[Row]], list[tuple[Host, int, float]]]:
+    def _take_segment(self) -> tuple[Segment, list[tuple[Host, int, float]]]:
         """The rows that wait; for each host in them how many answers they tell of, and what a restart would wait."""
         with self.lock:
             segment, self._segment = self._segment, Segment()
             dirty, self._dirty = list(self._dirty.values()), {}
             segment.add({"host_state": [self._state_row(host) for host in dirty]}, segment.since)
-            return segment.rows, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
+            return segment, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
 
     def _state_row(self, host: Host) -> Row:
         clock, pace = self._task.clock, host.pace
@@ -202,26 +224,38 @@ class Engine:
 
     def _work(self, take_turn: Callable[[Host], None]) -> None:
         while (host := self._take()) is not None:
-            take_turn(host)
+            try:
+                take_turn(host)
+            except Abandoned as abandoned:  # its URL stays open; its host is owed the delay
+                self._note_abandoned(host, abandoned.reply)
             with self.lock:
                 host.state = State.IDLE
                 self._busy -= 1
                 self.schedule(host)
 
-    def _thread_ended(self, thread: "Future[None]") -> None:
+    def _note_abandoned(self, host: Host, reply: Reply) -> None:
         with self.lock:
-            failure = thread.exception()
-            if failure is not None:
-                self._failure = self._failure or failure
-                self._close()
+            host.pace.abandoned(reply)
+            self.counts["requests"] += reply.sent
+            self.commit({}, host)
+
+    def _thread_ended(self, thread: "Future[None]") -> None:
+        failure = thread.exception()
+        if failure is not None:
+            self.fail(failure)
+        with self.lock:
             self._news.notify()
+
+    def _is_overfull(self) -> bool:
+        pages, weight = (self._parser.pages, self._parser.weight) if self._parser else (0, 0)
+        return self._segment.is_overfull(self._task.settings.fetch.segment_pages, pages=pages, weight=weight)
 
     def _take(self) -> Host | None:
         """Wait for a host's turn; None at the end. One thread waits for the next instant, the others for a word."""
         me = threading.get_ident()
         with self.lock:
             while True:
-                while self._segment.is_overfull(self._task.settings.fetch.segment_pages) and not self._is_closed:
+                while self._is_overfull() and not self._is_closed:
                     self._room.wait()
                 if self._is_closed or not self._busy:
                     self._turn.notify_all()
@@ -246,6 +280,15 @@ class Engine:
                     if self._leader == me:
                         self._leader = None
 
+    # What others may look at
+
+    def snapshot(self) -> Progress:
+        """How far the task is at this moment."""
+        with self.lock:
+            now = self._task.clock.monotonic()
+            hosts = self._hosts.values()
+            return progress_of(self.counts, hosts, planned=self._planned, seconds=now - self._started, now=now)
+
     # What a turn calls, or the lock's holder
 
     def commit(self, rows: Mapping[str, Sequence[Row]], host: Host | None = None) -> None:
@@ -262,6 +305,18 @@ class Engine:
         if host is not None:
             self._dirty[host.name] = host
         if self._segment.is_full(self._task.settings.fetch.segment_pages):
+            self._news.notify()
+
+    def commit_links(self, found: FoundLinks) -> None:
+        """Add the links of pages just committed, before the lock is let go. Call with the lock held."""
+        self._segment.add_links(found)
+        self._room.notify_all()  # these pages no longer wait at the parser
+
+    def fail(self, failure: BaseException) -> None:
+        """End the task with `failure`, unless it ends with another already."""
+        with self.lock:
+            self._failure = self._failure or failure
+            self._close()
             self._news.notify()
 
     def answered(self, host: Host, reply: Reply) -> float:

@@ -3,8 +3,10 @@
 Reads the web through the client; hands rows to the engine. Decides nothing about when.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
+from crawler.core.columns import FoundLinks, LinkColumns
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import RobotsCopy, Row, Target
 from crawler.core.outcomes import Outcome
@@ -12,9 +14,11 @@ from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net import robots
 from crawler.net.reply import Reply, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed
+from crawler.page.reading import Reading
 from crawler.stages.fetch import rows
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Errand, Host, Origin
+from crawler.stages.fetch.parsing import open_parser
 from crawler.stages.fetch.task import Task
 
 _ROBOTS_RETRIES = 2
@@ -23,12 +27,13 @@ _HOPELESS = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
 
 
 class Turns:
-    """The turns of one fetch task."""
+    """The turns of one fetch task. parser: reads what they bring; its owner closes it."""
 
     def __init__(self, task: Task, engine: Engine, *, needs_address: bool) -> None:
         self._task = task
         self._engine = engine
         self._needs_address = needs_address
+        self.parser = open_parser(task.settings, self._record, engine.fail)
 
     def take(self, host: Host) -> None:
         """Ask `host` for the next thing that it has to do."""
@@ -82,11 +87,23 @@ class Turns:
             conditional=bool(headers),
             robots_digest=origin.digest,
         )
-        captures = [found.capture] if found.capture else []
         with self._engine.lock:
             host.pages += 1
             found.observation["delay_seconds"] = self._engine.answered(host, reply)
-            self._engine.commit({"observation": [found.observation], "capture": captures, "link": found.links}, host)
+            rows_now = {} if found.job else {"observation": [found.observation], "link": found.links}
+            self._engine.commit(rows_now, host)  # the host's pace is written down without waiting for the parser
+        if found.job:
+            self.parser.submit(found, found.job)
+
+    def _record(self, readings: Sequence[tuple[rows.Visit, Reading]], links: LinkColumns) -> None:
+        """Write down pages that have been read, with their links, in one piece."""
+        for found, reading in readings:
+            rows.complete(found, reading)
+        with self._engine.lock:
+            for found, _ in readings:
+                captures = [found.capture] if found.capture else []
+                self._engine.commit({"observation": [found.observation], "capture": captures})
+            self._engine.commit_links(FoundLinks([rows.link_source(found) for found, _ in readings], links))
 
     # robots.txt
 
