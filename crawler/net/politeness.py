@@ -122,6 +122,12 @@ class HostPace:
             wish = max(wish, retry_after(reply, self.settings.retry_after_cap_seconds) or 0.0)
         return self.owe(reply.ended, wish)
 
+    def abandoned(self, reply: Reply) -> None:
+        """Note a request that we ended ourselves: it says nothing about the host, but is owed the delay if it was sent."""
+        if reply.sent:
+            self.requests += 1
+            self.owe(reply.ended)
+
     def owe(self, ended: float, wish: float = 0.0) -> float:
         """Set the next allowed instant: the usual delay, or `wish` if that is longer, after `ended`."""
         self.delay_seconds = max(self.usual_seconds, wish)

@@ -16,6 +16,7 @@ from crawler.store import log, overview, tables
 from crawler.store.holds import HOLDS, all_held
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES, Lease, newest_lease
+from crawler.store.live import LIVE
 from crawler.store.manifest import CHECKS, CYCLE_TABLES, PUBLICATIONS, Manifest, published
 from crawler.store.overview import CycleRow, State
 from crawler.store.reader import VIEWS_FILE
@@ -41,6 +42,7 @@ _KNOWN = re.compile(
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/{HOLDS}/bucket=\d{{4}}/\d{{8}}\.json",
+            rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots)\.parquet",

@@ -11,6 +11,7 @@ contacts a host of another bucket, never follows a redirect, never asks a host b
 import os
 from collections import Counter
 from collections.abc import Callable
+from typing import TypeAlias
 
 from crawler.core.clock import Clock
 from crawler.core.config import Settings
@@ -24,32 +25,42 @@ from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, floor_of
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
+from crawler.store.live import LiveProgress
 
-Progress = Callable[[int, int], None]
+Watch: TypeAlias = Callable[[Progress], None]
+"""Is told how far a fetch is, every two seconds and at its end."""
 
 
 def run(
     lake: Lake,
     cycle: Cycle,
     bucket: int,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     stop: Callable[[], bool] | None = None,
     secrets: Secrets | None = None,
 ) -> dict[str, int]:
     """Fetch what the cycle's plan of `bucket` still has open.
 
-    progress: told planned URLs observed and all of them, about once a second. stop: asked each second whether to end
-    early; what is left then stays open. secrets: what the settings refer to; None: looked up in the environment.
+    progress: told how far it is; others can read it in the lake meanwhile (`store.live`). stop: asked each second
+    whether to end early: the requests under way then get two seconds, and what is left stays open. secrets: what the
+    settings refer to; None: looked up in the environment.
     Returns counts: planned, observed, open, requests, wire_bytes, stopped and one for each outcome. Raises NoContact,
     MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
     secrets = secrets or resolve_secrets(lake.settings, os.environ)
-    with lake.own("bucket", bucket, cycle) as owner:
+    with lake.own("bucket", bucket, cycle) as owner, LiveProgress(lake, owner) as live:
+
+        def tell(reached: Progress) -> None:
+            live.write(reached.to_dict())
+            if progress is not None:
+                progress(reached)
+
         return fetch(
             FetchLedger(lake, owner),
             lake.settings,
@@ -57,7 +68,7 @@ def run(
             cycle,
             bucket,
             lake.buckets,
-            progress=progress,
+            progress=tell,
             stop=stop,
             secrets=secrets,
         )
@@ -71,7 +82,7 @@ def fetch(
     bucket: int,
     buckets: int,
     *,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     stop: Callable[[], bool] | None = None,
     secrets: Secrets | None = None,
 ) -> dict[str, int]:
@@ -82,6 +93,7 @@ def fetch(
     left = (ledger.deadline - steady.now()).total_seconds()
     counts: Counter[str] = Counter()
     is_stopped = False
+    reached = Progress(len(targets))
     if not targets or left <= 0:
         ledger.finish({}, complete=True)
     else:
@@ -93,17 +105,16 @@ def fetch(
         )
         client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
-        planned = len(targets)
-        engine = Engine(ledger, task, progress=progress and (lambda done: progress(done, planned)), stop=stop)
+        engine = Engine(ledger, task, progress=progress, stop=stop)
         turns = Turns(task, engine, needs_address=settings.politeness.address_delay_seconds > 0)
         try:
             engine.run(_hosts(ledger, task, targets), turns.take, turns.parser)
         finally:
             turns.parser.close()
             client.close()
-        counts, is_stopped = engine.counts, engine.is_stopped
+        counts, is_stopped, reached = engine.counts, engine.is_stopped, engine.snapshot()
     if progress is not None:
-        progress(counts["observed"], len(targets))
+        progress(reached)
     open_urls = len(targets) - counts["observed"]
     return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
 

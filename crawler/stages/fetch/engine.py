@@ -19,8 +19,8 @@ from crawler.net.politeness import Gates, HostPace
 from crawler.net.reply import Abandoned, Reply
 from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
-from crawler.stages.fetch.rows import Visit
 from crawler.stages.fetch.progress import Progress, progress_of
+from crawler.stages.fetch.rows import Visit
 from crawler.stages.fetch.segment import Segment
 from crawler.stages.fetch.task import Ledger, Task, floor_of
 
@@ -144,6 +144,7 @@ class Engine:
                 return
             if self._stop is not None and self._stop():
                 self.is_stopped = True
+                self._close()
                 self._flush()  # first of all: whoever stops us may soon kill us
                 return
             if clock.monotonic() >= self._holds_seen + _HOLDS_SECONDS:
