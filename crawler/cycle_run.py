@@ -4,6 +4,7 @@ Buckets run beside each other in processes, since a fetch mostly waits. Reads an
 """
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ from crawler.core.clock import open_clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.errors import CycleIncomplete, RecrawlError
+from crawler.core.secrets import resolve_secrets
 from crawler.stages import admit, check, fetch, fingerprint, merge, plan, publish
 from crawler.store.lake import Lake
 from crawler.store.space import require_space
@@ -32,9 +34,10 @@ def run_cycle(settings: Settings, cycle: Cycle, *, processes: int | None = None)
 
     A failed bucket does not stop the others; the cycle is published without it and CycleIncomplete is raised at the
     end. processes: how many buckets run beside each other; default all, since hosts' delays leave the machine idle.
-    Raises DiskNearlyFull before anything is planned.
+    Raises DiskNearlyFull and MissingSecret before anything is planned.
     """
     settings.require_contact()
+    resolve_secrets(settings, os.environ)  # each fetch looks them up for itself: they stay in their process
     lake = Lake.open(settings, open_clock(settings.clock.simulated))
     require_space(lake, cycle)
     context = multiprocessing.get_context("spawn")
