@@ -35,5 +35,5 @@ COMMENT ON COLUMN host_state.penalty IS 'factor on the delay after 429 and 503; 
 COMMENT ON COLUMN host_state.error_streak IS 'failed requests in a row';
 COMMENT ON COLUMN host_state.requests IS 'requests sent to the host in this cycle so far, robots.txt included';
 COMMENT ON COLUMN host_state.slow IS 'whether the host is in the slow lane, see fetch.slow_threads';
-COMMENT ON COLUMN host_state.validator_audits IS 'audits of the host''s validators so far, see observation.audit';
-COMMENT ON COLUMN host_state.validator_lies IS 'audits in which the validators claimed an equal page and the page was another, or the reverse';
+COMMENT ON COLUMN host_state.validator_audits IS 'audits that proved the host''s validators true or false; both counts are halved at 64, so that old ones fade';
+COMMENT ON COLUMN host_state.validator_lies IS 'those of them in which the server would have said that the page is unchanged, and it was another';

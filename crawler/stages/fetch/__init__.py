@@ -27,6 +27,7 @@ from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, floor_of
+from crawler.stages.fetch.trust import Trust
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
@@ -145,6 +146,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
             address=state.address if state and not task.client.is_proxied(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
+            trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
         host.plan(planned)
         for url in {origin_of(target.url) for target in planned} & copies.keys():

@@ -211,8 +211,8 @@ class Engine:
             "error_streak": pace.error_streak,
             "requests": pace.requests,
             "slow": False,
-            "validator_audits": 0,
-            "validator_lies": 0,
+            "validator_audits": host.trust.audits,
+            "validator_lies": host.trust.lies,
         }
 
     def _close(self) -> None:

@@ -17,6 +17,7 @@ from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
 from crawler.net.robots import Rules
+from crawler.stages.fetch.trust import Trust
 
 COPY_SECONDS = 86_400.0  # how long the last good robots.txt serves while its origin cannot be read (RFC 9309 2.4)
 
@@ -118,6 +119,7 @@ class Host:
     window_seconds: float = math.inf
     pages: int = 0
     is_held: bool = False
+    trust: Trust = field(default_factory=Trust)
     key: int = field(init=False)
     origins: dict[str, Origin] = field(default_factory=dict)
     errands: deque[Errand] = field(default_factory=deque)

@@ -20,6 +20,7 @@ from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Errand, Host, Origin
 from crawler.stages.fetch.parsing import open_parser
 from crawler.stages.fetch.task import Task
+from crawler.stages.fetch.trust import is_audit, is_lie
 
 _ROBOTS_RETRIES = 2
 _UNREACHABLE_SECONDS = 3600.0  # how long a robots.txt that could not be read is not asked for again
@@ -78,6 +79,9 @@ class Turns:
 
     def _fetch(self, host: Host, origin: Origin, target: Target) -> None:
         headers = rows.validators(target)
+        is_audited = bool(headers) and self._is_audited(host, target)
+        if is_audited:
+            headers = {}
         reply = self._task.client.get(target.fetch_url, headers)
         found = rows.visit(
             target,
@@ -87,6 +91,7 @@ class Turns:
             conditional=bool(headers),
             robots_digest=origin.digest,
         )
+        found.observation["audit"] = is_audited
         with self._engine.lock:
             host.pages += 1
             found.observation["delay_seconds"] = self._engine.answered(host, reply)
@@ -102,8 +107,21 @@ class Turns:
         with self._engine.lock:
             for found, _ in readings:
                 captures = [found.capture] if found.capture else []
-                self._engine.commit({"observation": [found.observation], "capture": captures})
+                self._engine.commit({"observation": [found.observation], "capture": captures}, self._audited(found))
             self._engine.commit_links(FoundLinks([rows.link_source(found) for found, _ in readings], links))
+
+    def _is_audited(self, host: Host, target: Target) -> bool:
+        share = self._task.settings.fetch.audit_share
+        return share > 0 and (not host.trust.is_trusted or is_audit(target, self._task.cycle, share))
+
+    def _audited(self, found: rows.Visit) -> Host | None:
+        """Note what an audit has shown; the host if it is trusted more or less now. Call with the lock held."""
+        verdict = is_lie(found.target, found.observation) if found.observation["audit"] else None
+        if verdict is None:
+            return None
+        host = self._engine.host(found.target.host)
+        host.trust.note(is_lie=verdict)
+        return host
 
     # robots.txt
 
