@@ -38,7 +38,13 @@ class MemoryLedger:
         newest = {row["host"]: row for row in self.rows["host_state"]}
         names = ("host", "address", "delay_seconds", "allowed_at", "response_seconds", "crawl_delay_seconds", "penalty")
         return {
-            host: HostState(*(row[name] for name in names), row["error_streak"], sent.count(host))
+            host: HostState(
+                *(row[name] for name in names),
+                row["error_streak"],
+                sent.count(host),
+                validator_audits=row["validator_audits"],
+                validator_lies=row["validator_lies"],
+            )
             for host, row in newest.items()
         }
 
@@ -136,10 +142,11 @@ def target(url: str, *, priority: int = 0, **stored: Any) -> Target:
 def make_settings(
     *, fetch: Mapping[str, Any] | None = None, crawl: Mapping[str, Any] | None = None, **politeness: Any
 ) -> Settings:
-    """Settings for loopback without any delay but those given."""
+    """Settings for loopback without any delay but those given, and without audits, which chance would place."""
     tables = {
         "crawl": {"user_agent": USER_AGENT} | dict(crawl or {}),
-        "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8, "parse_workers": 0} | dict(fetch or {}),
+        "fetch": {"allow_private": ["127.0.0.0/8", "::1/128"], "threads": 8, "parse_workers": 0, "audit_share": 0.0}
+        | dict(fetch or {}),
         "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0} | politeness,
     }
     return parse_settings(tables)
