@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+import duckdb
+
 from crawler.core.columns import FoundLinks
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
@@ -63,7 +65,7 @@ class FetchLedger:
     def todo(self) -> list[Target]:
         """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
         query.view_files(self._con, "plan_files", "plan", [self._plan.path])
-        self._view_log("observed", "observation", self._plan.epoch + 1)
+        self._view_log(self._con, "observed", "observation", self._plan.epoch + 1)
         parameters = {
             "cutoff_priority": self._admission.cutoff_priority,
             "cutoff_url_key": self._admission.cutoff_url_key,
@@ -75,18 +77,27 @@ class FetchLedger:
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
-        epoch = self._view_base("host", "host_state")
-        self._view_log("tail_host", "host_state", epoch)
+        return self._hosts(self._con)
+
+    def host(self, name: str) -> HostState | None:
+        """What is known of a host of the bucket that is not in `todo`. Any thread may ask."""
+        con = self.lake.connect()
+        query.keep_rows(con, "todo", "host VARCHAR", [(name,)])
+        return self._hosts(con).get(name)
+
+    def _hosts(self, con: duckdb.DuckDBPyConnection) -> dict[str, HostState]:
+        epoch = self._view_base(con, "host", "host_state")
+        self._view_log(con, "tail_host", "host_state", epoch)
         since = self.lake.clock.now() - timedelta(days=1)
-        self._view_recent("recent_observation", "observation", since)
-        self._view_recent("recent_robots", "robots", since)
-        found = query.rows(query.run(self._con, "fetch/hosts", {"since": since}))
+        self._view_recent(con, "recent_observation", "observation", since)
+        self._view_recent(con, "recent_robots", "robots", since)
+        found = query.rows(query.run(con, "fetch/hosts", {"since": since}))
         return {row["host"]: HostState(*(row[field.name] for field in fields(HostState))) for row in found}
 
     def robots(self) -> dict[str, RobotsCopy]:
         """The newest robots.txt decisions for the hosts in `todo`, by origin; call `todo` first."""
-        epoch = self._view_base("robots", "robots")
-        self._view_log("tail_robots", "robots", epoch)
+        epoch = self._view_base(self._con, "robots", "robots")
+        self._view_log(self._con, "tail_robots", "robots", epoch)
         found = query.rows(query.run(self._con, "fetch/robots"))
         return {row["origin"]: RobotsCopy(**row) for row in found}
 
@@ -104,13 +115,19 @@ class FetchLedger:
     def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
         """Write the last segment's rows together with all rows of the cycle so far, one file a table.
 
-        complete: whether nothing is left to do, be it that all was asked for or that the deadline passed.
+        complete: whether nothing is left to do, be it that all was asked for or that the deadline passed. If not, we
+        were stopped and have no time: only the observations, which say so, become one file; the rest is one more
+        segment, which the next owner folds.
         """
         fresh = self._stamped(rows, links)
         staged: dict[str, Path] = {}
         replaced = []
         for table in FOLDED:
             earlier = self.lake.current(table, "bucket", self.bucket, self.owner.written, self.cycle)
+            if table != LEAD and not complete:
+                if fresh[table].num_rows:
+                    staged[table] = self._stage(table, fresh[table])
+                continue
             if table != LEAD and not earlier and not fresh[table].num_rows:
                 continue
             metadata = {"complete": str(complete).lower()} if table == LEAD else {}
@@ -149,11 +166,11 @@ class FetchLedger:
         self._con.unregister("fresh")
         return staged
 
-    def _view_log(self, view: str, table: str, from_epoch: int) -> None:
+    def _view_log(self, con: duckdb.DuckDBPyConnection, view: str, table: str, from_epoch: int) -> None:
         files = self.lake.current(table, "bucket", self.bucket, self.owner.written)
-        query.view_files(self._con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
+        query.view_files(con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
 
-    def _view_recent(self, view: str, table: str, since: datetime) -> None:
+    def _view_recent(self, con: duckdb.DuckDBPyConnection, view: str, table: str, since: datetime) -> None:
         """Make `view` of the files that can hold rows after `since`, whatever a checkpoint has folded already.
 
         A bucket has one owner at a time, so files in the order of (epoch, sequence) are in the order of time.
@@ -164,11 +181,11 @@ class FetchLedger:
             if newest is not None and newest <= since:
                 break
             paths.append(path)
-        query.view_files(self._con, view, table, paths)
+        query.view_files(con, view, table, paths)
 
-    def _view_base(self, part: str, table: str) -> int:
+    def _view_base(self, con: duckdb.DuckDBPyConnection, part: str, table: str) -> int:
         """Make the view of one part of the newest checkpoint; returns its epoch, 0 without one."""
         epochs = checkpoint_epochs(self.lake, self.bucket)
         names = [checkpoint_name(self.lake, self.bucket, epochs[-1], part)] if epochs else []
-        query.view_files(self._con, f"base_{part}", table, [self.lake.files.path(name) for name in names])
+        query.view_files(con, f"base_{part}", table, [self.lake.files.path(name) for name in names])
         return epochs[-1] if epochs else 0

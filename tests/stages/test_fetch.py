@@ -20,6 +20,7 @@ from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import Row
 from crawler.stages import fetch
 from crawler.stages.fetch import rows as fetch_rows
+from crawler.stages.fetch.progress import Progress
 from tests.stages.memory_ledger import MemoryLedger, make_settings, target
 from tests.web.recipes import make
 from tests.web.server import ScriptedServer
@@ -465,11 +466,11 @@ def test_the_best_url_of_a_host_comes_first() -> None:
 
 
 def test_progress_ends_at_what_was_observed() -> None:
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     ledger = MemoryLedger(urls(3))
     with site() as server:
-        run(ledger, server, progress=lambda done, planned: told.append((done, planned)))
-    assert told[-1] == (3, 3)
+        run(ledger, server, progress=told.append)
+    assert (told[-1].planned, told[-1].observed, told[-1].outcomes) == (3, 3, {"ok": 3})
 
 
 def test_no_thread_outlives_its_task() -> None:
