@@ -15,6 +15,12 @@ class FetchSettings(Section):
     """Requests of one fetch task; there is one task a bucket."""
 
     threads: int = Field(default=16, ge=1, le=256, description="Hosts asked at the same time by one task.")
+    slow_threads: int = Field(
+        default=2,
+        ge=1,
+        description="How many of the threads may wait at once for hosts that gave no connection or no answer in time "
+        "again and again, so that these hold up no others; at most half of them do, but one.",
+    )
     connect_seconds: float = Field(default=10, gt=0, description="Longest wait for a connection, in seconds.")
     read_seconds: float = Field(default=20, gt=0, description="Longest silence of a server, in seconds.")
     total_seconds: float = Field(default=60, gt=0, description="Longest time of one request, in seconds.")
@@ -35,7 +41,7 @@ class FetchSettings(Section):
     parse_seconds: float = Field(
         default=5,
         gt=0,
-        description="Longest time that reading one page may take, in seconds; then it ends as `parser_failed`.",
+        description="Longest CPU time that reading one page may take, in seconds; then it ends as `parser_failed`.",
     )
     accepted_types: tuple[str, ...] = Field(
         default=(
@@ -113,7 +119,12 @@ class PolitenessSettings(Section):
     delay_factor: float = Field(
         default=5.0, ge=0, description="Delay as a multiple of the host's smoothed response time; 0 is off."
     )
-    adaptive_cap_seconds: float = Field(default=30, ge=0, description="Most that delay_factor can ask for, in seconds.")
+    adaptive_cap_seconds: float = Field(
+        default=30,
+        ge=0,
+        description="Most that delay_factor can ask for, and that failures in a row can double the delay to, in "
+        "seconds.",
+    )
     crawl_delay_cap_seconds: float = Field(
         default=300, gt=0, description="Most that a robots.txt Crawl-delay is honoured up to, in seconds."
     )
@@ -139,6 +150,20 @@ class HostSettings(Section):
     )
     max_urls: int | None = Field(
         default=None, ge=0, description="URLs planned a cycle instead of the general cap.", examples=[500]
+    )
+    connections: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Requests that may be under way at the host at once, for a site whose operator allows it. Its rate "
+        "stays one request a delay at most; slow answers no longer lower it.",
+        examples=[4],
+    )
+    prefixes: dict[str, int] = Field(
+        default={},
+        description="Shares of the host's turns by path prefix, so that no section of a large site waits for another: "
+        '`{"/docs/" = 3, "/blog/" = 1}`. The longest prefix counts; all other paths together are one section with a '
+        "share of 1. Best first within a section.",
     )
     headers: dict[str, str] = Field(
         default={},
@@ -166,6 +191,16 @@ class HostSettings(Section):
     proxy_credentials: str = Field(
         default="", description="Login at this host's `proxy` by reference, as `fetch.proxy_credentials`."
     )
+
+    @field_validator("prefixes")
+    @classmethod
+    def _shares(cls, prefixes: dict[str, int]) -> dict[str, int]:
+        for prefix, share in prefixes.items():
+            if not prefix.startswith("/"):
+                raise ValueError(f"path prefix {prefix!r} does not start with `/`")
+            if share < 1:
+                raise ValueError(f"share {share} of {prefix!r} is less than 1")
+        return prefixes
 
     @field_validator("headers")
     @classmethod

@@ -8,7 +8,8 @@ never raises for a site's failure; a proxy that does not serve us is no site.
 import http.client
 import ssl
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException, Response
@@ -67,17 +68,22 @@ class Client:
         *,
         any_type: bool = False,
         max_body_bytes: int | None = None,
+        before_send: Callable[[str | None], None] | None = None,
     ) -> Reply:
         """Ask for `url` once, verbatim but for its fragment and user information.
 
         headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
-        max_body_bytes: instead of the setting. Raises ProxyFailed; Abandoned if `abandon` has ended it.
+        max_body_bytes: instead of the setting. before_send: called right before the request goes out, with the address
+        that is connected, None behind a proxy; what it raises ends the request unsent. Raises ProxyFailed; Abandoned if
+        `abandon` has ended it.
         """
         request: PinnedRequest | None = None
         exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
         try:
             request = _request(url, self._headers | dict(headers or {}))
             request.on_send = exchange.start
+            if before_send is not None:
+                request.on_send = partial(_start, request, exchange, before_send)
             self._under_way.add(request)
             if self._access is not None:
                 request.headers.update(self._access.headers(*request.place.parts))
@@ -266,6 +272,11 @@ class _Exchange:
             ended=ended,
             elapsed=ended - self._started,
         )
+
+
+def _start(request: PinnedRequest, exchange: _Exchange, before_send: Callable[[str | None], None]) -> None:
+    before_send(request.address)
+    exchange.start()
 
 
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:

@@ -4,20 +4,19 @@ Reads the plan, the admission, the holds and the log of its bucket; writes segme
 nothing of the network.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
-import pyarrow as pa
-
 import duckdb
+import pyarrow as pa
 
 from crawler.core.columns import FoundLinks
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
-from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
 from crawler.store.holds import held_hosts
@@ -25,7 +24,9 @@ from crawler.store.lake import Lake
 from crawler.store.lease import Owner
 from crawler.store.links import links_table
 from crawler.store.plans import PlanFile, read_plan
+from crawler.store.recent import recent_paths
 from crawler.store.state import checkpoint_epochs, checkpoint_name
+from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
 SIDE_TABLES = ("capture", "link", "robots", "host_state")
@@ -96,10 +97,28 @@ class FetchLedger:
 
     def robots(self) -> dict[str, RobotsCopy]:
         """The newest robots.txt decisions for the hosts in `todo`, by origin; call `todo` first."""
-        epoch = self._view_base(self._con, "robots", "robots")
-        self._view_log(self._con, "tail_robots", "robots", epoch)
-        found = query.rows(query.run(self._con, "fetch/robots"))
+        return self._robots(self._con)
+
+    def robots_of(self, hosts: Collection[str]) -> dict[str, RobotsCopy]:
+        """As `robots`, for hosts of the bucket that are not in `todo`. Any thread may ask."""
+        con = self.lake.connect()
+        query.keep_rows(con, "todo", "host VARCHAR", [(host,) for host in sorted(hosts)])
+        return self._robots(con)
+
+    def _robots(self, con: duckdb.DuckDBPyConnection) -> dict[str, RobotsCopy]:
+        epoch = self._view_base(con, "robots", "robots")
+        self._view_log(con, "tail_robots", "robots", epoch)
+        found = query.rows(query.run(con, "fetch/robots"))
         return {row["origin"]: RobotsCopy(**row) for row in found}
+
+    def want(self, want: Want) -> RobotsAnswer | None:
+        """What the owner of another bucket knows of a robots.txt; it is told that we want it. Any thread may ask."""
+        leave_want(self.lake, want)
+        return newest_answer(self.lake, want)
+
+    def wants(self) -> list[Want]:
+        """The robots.txt of hosts of this bucket that others want to know."""
+        return recent_wants(self.lake, self.bucket)
 
     def held(self) -> frozenset[str]:
         """The hosts of the bucket that an operator holds at this moment."""
@@ -171,16 +190,7 @@ class FetchLedger:
         query.view_files(con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
 
     def _view_recent(self, con: duckdb.DuckDBPyConnection, view: str, table: str, since: datetime) -> None:
-        """Make `view` of the files that can hold rows after `since`, whatever a checkpoint has folded already.
-
-        A bucket has one owner at a time, so files in the order of (epoch, sequence) are in the order of time.
-        """
-        paths = []
-        for path in reversed(self.lake.paths(self.lake.current(table, "bucket", self.bucket, self.owner.written))):
-            newest = tables.largest(path, "fetched_at")
-            if newest is not None and newest <= since:
-                break
-            paths.append(path)
+        paths = recent_paths(self.lake, table, self.bucket, self.owner.written, since)
         query.view_files(con, view, table, paths)
 
     def _view_base(self, con: duckdb.DuckDBPyConnection, part: str, table: str) -> int:

@@ -33,9 +33,11 @@ def _to_2(files: Files) -> None:
             "robots": (
                 *_PACED,
                 NewColumn("suspect", pa.bool_(), value=False),
+                NewColumn("read_at", pa.timestamp("us", "UTC"), None),
                 NewColumn("unreachable_since", pa.timestamp("us", "UTC"), None),
             ),
             "host_state": (
+                NewColumn("busy_at", pa.timestamp("us", "UTC"), None),
                 NewColumn("slow", pa.bool_(), value=False),
                 NewColumn("validator_audits", pa.uint32(), 0),
                 NewColumn("validator_lies", pa.uint32(), 0),

@@ -31,6 +31,7 @@ SELECT
     state.penalty,
     state.error_streak,
     coalesce(asked.requests, 0) AS requests_last_day,
+    state.busy_at,
     state.slow,
     state.validator_audits,
     state.validator_lies

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -36,17 +37,14 @@ class MemoryLedger:
     def hosts(self) -> dict[str, HostState]:
         sent = [row["host"] for table in ("observation", "robots") for row in self.rows[table] if row["sent"]]
         newest = {row["host"]: row for row in self.rows["host_state"]}
-        names = ("host", "address", "delay_seconds", "allowed_at", "response_seconds", "crawl_delay_seconds", "penalty")
+        names = [field.name for field in fields(HostState) if field.name != "requests_last_day"]
         return {
-            host: HostState(
-                *(row[name] for name in names),
-                row["error_streak"],
-                sent.count(host),
-                validator_audits=row["validator_audits"],
-                validator_lies=row["validator_lies"],
-            )
+            host: HostState(**{name: row[name] for name in names}, requests_last_day=sent.count(host))
             for host, row in newest.items()
         }
+
+    def host(self, name: str) -> HostState | None:
+        return self.hosts().get(name)
 
     def robots(self) -> dict[str, RobotsCopy]:
         copies = dict(self.copies)

@@ -154,7 +154,7 @@ NEW_IN_2 = {
     "observation": {"connections": 1, "address_delay_seconds": 0.0, "address_buckets": 1, "audit": False},
     "robots": {"connections": 1, "address_delay_seconds": 0.0, "address_buckets": 1, "suspect": False,
                "unreachable_since": None},
-    "host_state": {"slow": False, "validator_audits": 0, "validator_lies": 0},
+    "host_state": {"busy_at": None, "slow": False, "validator_audits": 0, "validator_lies": 0},
 }  # fmt: skip
 
 

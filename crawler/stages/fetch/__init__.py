@@ -4,8 +4,8 @@ Reads the plan of the bucket and what was observed since, robots.txt copies and 
 `store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
 contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
 
-`hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `parsing.py` has pages read,
-`rows.py` writes it down.
+`hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
+`parsing.py` has pages read, `rows.py` writes it down.
 """
 
 import os
@@ -26,7 +26,7 @@ from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.progress import Progress
-from crawler.stages.fetch.task import Ledger, Task, floor_of
+from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 from crawler.stages.fetch.trust import Trust
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
@@ -137,6 +137,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
             now=now,
             monotonic=monotonic,
             is_last_unknown=ledger.taken_over,
+            connections=connections_of(settings, name),
         )
         own = settings.host.get(name)
         most = settings.plan.max_urls_per_host if own is None or own.max_urls is None else own.max_urls
@@ -146,6 +147,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
             address=state.address if state and not task.client.is_proxied(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
+            sections=own.prefixes if own else {},
             trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
         host.plan(planned)

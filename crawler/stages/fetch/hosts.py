@@ -6,7 +6,7 @@ but for `state` and `errands`, which the engine's lock guards.
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
@@ -17,6 +17,7 @@ from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
 from crawler.net.robots import Rules
+from crawler.stages.fetch.sections import Sections
 from crawler.stages.fetch.trust import Trust
 
 COPY_SECONDS = 86_400.0  # how long the last good robots.txt serves while its origin cannot be read (RFC 9309 2.4)
@@ -28,6 +29,7 @@ class State(Enum):
     IDLE = "nothing to do, or nothing more that may be done"
     QUEUED = "at the gates"
     HELD = "in the hands of a thread"
+    ASKED = "nothing more can be sent before requests that are under way have ended"
     PARKED = "until its delay has been written down"
     WAITING = "for a robots.txt that another host is being asked for"
 
@@ -52,7 +54,7 @@ class Origin:
     tries: int = 0
     not_before: float = -math.inf
     is_sought: bool = False
-    targets: deque[Target] = field(default_factory=deque)
+    targets: "deque[Target] | Sections" = field(default_factory=deque)
 
     def is_known(self, now: datetime) -> bool:
         """Whether the verdict may be used at `now`."""
@@ -109,7 +111,8 @@ class Host:
     """A host and all that is planned there.
 
     address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
-    asked for in this task. is_held: an operator wants it left alone, so what is planned there stays open.
+    asked for in this task. sections: shares of its turns by path prefix. is_held: an operator wants it left alone, so
+    what is planned there stays open.
     """
 
     name: str
@@ -118,6 +121,7 @@ class Host:
     most_pages: float = math.inf
     window_seconds: float = math.inf
     pages: int = 0
+    sections: Mapping[str, int] = field(default_factory=dict)
     is_held: bool = False
     trust: Trust = field(default_factory=Trust)
     key: int = field(init=False)
@@ -132,7 +136,12 @@ class Host:
         """Add targets, best first."""
         for target in targets:
             url = origin_of(target.url)
-            self.origins.setdefault(url, Origin(url)).targets.append(target)
+            origin = self.origins.get(url)
+            if origin is None:
+                origin = self.origins[url] = Origin(url)
+                if self.sections:
+                    origin.targets = Sections(self.sections)
+            origin.targets.append(target)
 
     def next_origin(self, monotonic: float) -> Origin | None:
         """The origin with the best target among those that can be asked now."""
@@ -160,9 +169,9 @@ class Host:
         """Whether the host has had all that a day allows it: pages by the plan's cap, requests by its delay.
 
         Counts the last 24 hours, whatever cycle they were for, but one robots.txt of each origin is no page. A host
-        that has asked for less gets half.
+        that was too busy yesterday or today gets half.
         """
-        share = 0.5 if self.pace.penalty > 1 else 1.0
+        share = 0.5 if self.pace.is_busy else 1.0
         delay = self.pace.usual_seconds
         most_requests = self.window_seconds // delay if delay > 0 else math.inf
         earlier = self.pace.earlier_requests

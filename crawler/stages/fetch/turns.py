@@ -4,6 +4,7 @@ Reads the web through the client; hands rows to the engine. Decides nothing abou
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 
 from crawler.core.columns import FoundLinks, LinkColumns
@@ -19,6 +20,7 @@ from crawler.stages.fetch import rows
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Errand, Host, Origin
 from crawler.stages.fetch.parsing import open_parser
+from crawler.stages.fetch.schedule import Postponed
 from crawler.stages.fetch.task import Task
 from crawler.stages.fetch.trust import is_audit, is_lie
 
@@ -49,23 +51,36 @@ class Turns:
         may_ask = errand is None
         if errand is not None:
             self._seek(host, errand)
+        chosen = self._choose(host, may_ask=may_ask)
+        if chosen is None:
+            return
+        origin, target = chosen
+        if target is not None:
+            self._fetch(host, origin, target)
+        else:
+            self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+        self._choose(host, may_ask=False)
+
+    def _choose(self, host: Host, *, may_ask: bool) -> tuple[Origin, Target | None] | None:
+        """Write down what needs no request; the origin and target to ask for next, no target for its robots.txt."""
         clock = self._task.clock
-        while (origin := host.next_origin(clock.monotonic())) is not None:
-            now = clock.now()
-            denial = _denial(origin, origin.targets[0]) if origin.is_known(now) else None
-            if denial is not None:  # costs no request
-                row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin)
-                with self._engine.lock:
-                    self._engine.commit({"observation": [row]})
-                continue
-            if not may_ask:
-                return
-            may_ask = False
-            if origin.is_known(now):
-                self._fetch(host, origin, origin.targets.popleft())
-            else:
+        with self._engine.lock if host.pace.connections > 1 else nullcontext():  # others may note replies meanwhile
+            while (origin := host.next_origin(clock.monotonic())) is not None:
+                now = clock.now()
+                is_known = origin.is_known(now)
+                denial = _denial(origin, origin.targets[0]) if is_known else None
+                if denial is not None:  # costs no request
+                    row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin)
+                    with self._engine.lock:
+                        self._engine.commit({"observation": [row]})
+                    continue
+                if not may_ask:
+                    return None
+                if is_known:
+                    return origin, origin.targets.popleft()
                 origin.is_sought = True
-                self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+                return origin, None
+        return None
 
     def _find_address(self, host: Host) -> bool:
         if self._task.client.is_proxied(host.name):
@@ -82,7 +97,14 @@ class Turns:
         is_audited = bool(headers) and self._is_audited(host, target)
         if is_audited:
             headers = {}
-        reply = self._task.client.get(target.fetch_url, headers)
+        before_send = self._engine.begin(host, share=True)
+        try:
+            reply = self._task.client.get(target.fetch_url, headers, before_send=before_send)
+        except Postponed:
+            with self._engine.lock:
+                self._engine.cancel(host)
+                origin.targets.appendleft(target)
+            return
         found = rows.visit(
             target,
             reply,
@@ -94,7 +116,7 @@ class Turns:
         found.observation["audit"] = is_audited
         with self._engine.lock:
             host.pages += 1
-            found.observation["delay_seconds"] = self._engine.answered(host, reply)
+            found.observation |= self._engine.answered(host, reply)
             rows_now = {} if found.job else {"observation": [found.observation], "link": found.links}
             self._engine.commit(rows_now, host)  # the host's pace is written down without waiting for the parser
         if found.job:
@@ -126,19 +148,28 @@ class Turns:
     # robots.txt
 
     def _seek(self, host: Host, errand: Errand) -> None:
-        reply = self._task.client.get(errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES)
+        before_send = self._engine.begin(host)
+        try:
+            reply = self._task.client.get(
+                errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES, before_send=before_send
+            )
+        except Postponed:
+            with self._engine.lock:
+                self._engine.cancel(host)
+                host.errands.appendleft(errand)
+            return
         verdict = robots.verdict(reply, errand.hop)
         row = rows.robots_row(errand.origin.url, host.name, errand.url, errand.hop, reply, verdict, reply.ended_at)
         with self._engine.lock:
             if verdict == robots.REDIRECT:
-                row["delay_seconds"] = self._engine.answered(host, reply)
+                row |= self._engine.answered(host, reply)
                 self._forward(errand, reply, row)
             elif verdict == robots.DISALLOW:
-                row["delay_seconds"] = self._engine.answered(host, reply)
+                row |= self._engine.answered(host, reply)
                 self._unreachable(errand, reply, row)
             else:
                 self._decide(errand, reply, row)
-                row["delay_seconds"] = self._engine.answered(host, reply)
+                row |= self._engine.answered(host, reply)
             self._engine.commit({"robots": [row]}, host)
             if not errand.origin.is_sought and errand.home is not host:
                 errand.home.pace.stretch()
@@ -191,7 +222,7 @@ class Turns:
         origin.tries += 1
         wait = home.pace.usual_seconds * 2**origin.tries
         origin.not_before = reply.ended + wait
-        is_late = max(origin.not_before, home.pace.allowed) + reply.elapsed >= self._task.deadline
+        is_late = max(origin.not_before, home.pace.rested) + reply.elapsed >= self._task.deadline
         if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
             origin.decide(robots.DISALLOW, again)
             why = row["error"] or f"status {reply.status}"
