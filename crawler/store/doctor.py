@@ -23,6 +23,7 @@ from crawler.store.reader import VIEWS_FILE
 from crawler.store.scoping import SEEDS
 from crawler.store.space import needed_bytes
 from crawler.store.summary import SUMMARIES
+from crawler.store.wants import WANTS
 
 LEFTOVER_SECONDS = 3600.0  # a staged file that was not written to for so long has no owner any more
 SHOWN_PATHS = 20
@@ -42,6 +43,7 @@ _KNOWN = re.compile(
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/{HOLDS}/bucket=\d{{4}}/\d{{8}}\.json",
+            rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
             rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
