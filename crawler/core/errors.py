@@ -220,6 +220,19 @@ class StaleCheck(RecrawlError):
         )
 
 
+class Stopped(RecrawlError):
+    """We were asked to end before the cycle did. Arguments: cycle."""
+
+    retryable = True
+    exit_code = 130
+
+    def message(self, *details: object) -> str:
+        return (
+            f"cycle {details[0]} was stopped; what was fetched is kept. "
+            f"Run `recrawl run --cycle {details[0]}` again: it goes on from there"
+        )
+
+
 class CycleIncomplete(RecrawlError):
     """Buckets of a cycle failed; the others are published. Arguments: cycle, buckets, cure."""
 

@@ -58,6 +58,17 @@ class LiveProgress:
         self._lake.files.overwrite(json.dumps(said).encode(), self._name)
 
 
+def running(lake: Lake) -> list[Live]:
+    """What the fetches say that run at this moment, by bucket."""
+    found = []
+    for bucket in range(lake.buckets):
+        lease, holder = lake.ownership("bucket", bucket)
+        live = read_live(lake, bucket, lease) if holder is not None else None
+        if live is not None:
+            found.append(live)
+    return found
+
+
 def read_live(lake: Lake, bucket: int, lease: Lease) -> Live | None:
     """What the fetch of the lease says; None if it says nothing yet, or if what is there is of another epoch."""
     name = f"{lake.layout}/{LIVE}/{partition_name('bucket', bucket)}.json"
