@@ -5,6 +5,9 @@ SELECT * FROM (SELECT * FROM base_robots UNION BY NAME SELECT * FROM tail_robots
 WHERE final
 QUALIFY
     row_number() OVER (PARTITION BY origin ORDER BY epoch DESC, sequence DESC, fetched_at DESC) = 1
-    OR row_number() OVER (
-        PARTITION BY origin, verdict = 'allow' OR body IS NOT NULL ORDER BY epoch DESC, sequence DESC, fetched_at DESC
-    ) = 1
+    OR (
+        (verdict = 'allow' OR body IS NOT NULL)
+        AND row_number() OVER (
+            PARTITION BY origin, verdict = 'allow' OR body IS NOT NULL ORDER BY epoch DESC, sequence DESC, fetched_at DESC
+        ) = 1
+    )
