@@ -10,6 +10,8 @@ from pydantic import Field, field_validator
 from crawler.core.references import DIRECT, check_headers, check_proxy, check_reference, origin_parts
 from crawler.core.section import Section
 
+_LEAST_ABSENT_DAYS = 30
+
 
 class FetchSettings(Section):
     """Requests of one fetch task; there is one task a bucket."""
@@ -140,6 +142,25 @@ class PolitenessSettings(Section):
     robots_max_age_seconds: float = Field(
         default=86400, gt=0, le=86400, description="Longest use of a robots.txt without asking again, in seconds."
     )
+    robots_stretch_days: float = Field(
+        default=0,
+        ge=0,
+        description="Days beyond its 24 hours that the last good robots.txt serves while a new one cannot be read. 0: "
+        "then nothing of its origin is asked for.",
+    )
+    robots_absent_days: float = Field(
+        default=0,
+        ge=0,
+        description="Days after which a robots.txt that could not be read counts as absent, so that everything may be "
+        "asked for; RFC 9309 names 30, and fewer are not accepted. 0: never.",
+    )
+
+    @field_validator("robots_absent_days")
+    @classmethod
+    def _long_enough(cls, days: float) -> float:
+        if 0 < days < _LEAST_ABSENT_DAYS:
+            raise ValueError(f"is less than the {_LEAST_ABSENT_DAYS} days of RFC 9309 2.3.1.4; 0 is never")
+        return days
 
 
 class HostSettings(Section):

@@ -53,7 +53,7 @@ def newest_answer(lake: Lake, want: Want) -> RobotsAnswer | None:
     now = lake.clock.now()
     con = lake.connect()
     paths = recent_paths(lake, "robots", bucket, lake.written("bucket", bucket), now - _RECENT)
-    query.view_files(con, "elsewhere_robots", "robots", paths)
+    query.view_files(con, "robots_files", "robots", paths)
     found = query.rows(query.run(con, "fetch/elsewhere", {"url": want.url, "now": now}))
     answer = RobotsAnswer(**found[0]) if found else None
     is_whole = answer is not None and (answer.verdict != "rules" or answer.body is not None)

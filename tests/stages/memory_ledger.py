@@ -1,16 +1,17 @@
 """A ledger of a fetch task that keeps its rows in memory, and the plan of the next cycle from them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlsplit
 
 from crawler.core.columns import KINDS, FoundLinks
 from crawler.core.config import Settings, parse_settings
 from crawler.core.keys import host_key, url_key
-from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.core.urls import CanonicalUrl, canonicalize
 
 USER_AGENT = "testbot/1.0 (+http://contact.test/)"
@@ -28,6 +29,9 @@ class MemoryLedger:
         self.deadline = datetime.now(UTC) + timedelta(seconds=window_seconds)
         self.copies: dict[str, RobotsCopy] = {}
         self.holds: frozenset[str] = frozenset()
+        self.wanted: list[Want] = []
+        self.answers: dict[str, list[RobotsAnswer | None]] = {}
+        self.wants_of_others: list[Want] = []
         self.targets = [target(url, priority=-number) for number, url in enumerate(urls)]
 
     def todo(self) -> list[Target]:
@@ -51,17 +55,30 @@ class MemoryLedger:
         for row in self.rows["robots"]:
             if row["final"]:
                 old = copies.get(row["origin"])
-                good = row if row["verdict"] == "rules" else None
+                is_good = row["verdict"] == "allow" or row["body"] is not None
                 copies[row["origin"]] = RobotsCopy(
                     row["origin"],
                     row["verdict"],
                     row["fetched_at"],
                     row["valid_until"],
-                    good["body"] if good else old and old.body,
-                    good["body_digest"] if good else old and old.body_digest,
-                    good["fetched_at"] if good else old and old.body_fetched_at,
+                    row["body"] if is_good else old and old.body,
+                    row["body_digest"] if is_good else old and old.body_digest,
+                    row["read_at"] if is_good else old and old.body_fetched_at,
+                    row["unreachable_since"],
                 )
         return copies
+
+    def robots_of(self, hosts: Collection[str]) -> dict[str, RobotsCopy]:
+        return {url: copy for url, copy in self.robots().items() if urlsplit(url).hostname in hosts}
+
+    def want(self, want: Want) -> RobotsAnswer | None:
+        """The next of `answers`; the last remains. Notes the want."""
+        self.wanted.append(want)
+        answers = self.answers.get(want.url, [None])
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def wants(self) -> list[Want]:
+        return self.wants_of_others
 
     def held(self) -> frozenset[str]:
         return self.holds

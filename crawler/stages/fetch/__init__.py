@@ -5,7 +5,7 @@ Reads the plan of the bucket and what was observed since, robots.txt copies and 
 contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
 
 `hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
-`parsing.py` has pages read, `rows.py` writes it down.
+`errands.py` for robots.txt, `parsing.py` has pages read, `rows.py` writes it down.
 """
 
 import os
@@ -24,6 +24,7 @@ from crawler.net.politeness import HostPace
 from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
+from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
@@ -95,7 +96,7 @@ def fetch(
     counts: Counter[str] = Counter()
     is_stopped = False
     reached = Progress(len(targets))
-    if not targets or left <= 0:
+    if left <= 0 or not (targets or ledger.wants()):
         ledger.finish({}, complete=True)
     else:
         resolver = Resolver(
@@ -107,9 +108,10 @@ def fetch(
         client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
         engine = Engine(ledger, task, progress=progress, stop=stop)
-        turns = Turns(task, engine, needs_address=settings.politeness.address_delay_seconds > 0)
+        errands = Errands(task, engine, ledger)
+        turns = Turns(task, engine, errands, needs_address=settings.politeness.address_delay_seconds > 0)
         try:
-            engine.run(_hosts(ledger, task, targets), turns.take, turns.parser)
+            engine.run(_hosts(ledger, task, targets), turns.take, turns.parser, errands.serve)
         finally:
             turns.parser.close()
             client.close()

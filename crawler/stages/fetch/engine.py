@@ -53,6 +53,8 @@ class Engine:
         self.lock = threading.RLock()
         self.counts: Counter[str] = Counter()
         self.is_stopped = False
+        self._has_begun = False
+        self._serve: Callable[[], None] | None = None
         self._ledger = ledger
         self._task = task
         self._progress = progress
@@ -87,15 +89,23 @@ class Engine:
 
     # The supervising thread
 
-    def run(self, hosts: Sequence[Host], take_turn: Callable[[Host], None], parser: Parser[Visit]) -> None:
-        """Fetch what `hosts` have to do, and write everything down. parser: reads what the turns submit to it.
+    def run(
+        self,
+        hosts: Sequence[Host],
+        take_turn: Callable[[Host], None],
+        parser: Parser[Visit],
+        serve: Callable[[], None] | None = None,
+    ) -> None:
+        """Fetch what `hosts` have to do, and write everything down.
 
+        parser: reads what the turns submit to it. serve: takes on what other buckets' owners want.
         What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
         before it is written first.
         """
         self._hosts = {host.name: host for host in hosts}
         self._planned = sum(len(origin.targets) for host in hosts for origin in host.origins.values())
         self._parser = parser
+        self._serve = serve
         self._obey_holds()
         try:
             try:
@@ -116,9 +126,13 @@ class Engine:
         with self.lock:
             for host in hosts:
                 self._queue(host)
+        if self._serve is not None:
+            self._serve()
+        with self.lock:
+            self._has_begun = True
             if not self._schedule.busy:
                 return
-        count = min(self._task.settings.fetch.threads, len(hosts))
+        count = min(self._task.settings.fetch.threads, len(self._hosts))
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
                 working = [threads.submit(self._work, take_turn) for _ in range(count)]
@@ -152,6 +166,8 @@ class Engine:
                 return
             if clock.monotonic() >= self._holds_seen + _HOLDS_SECONDS:
                 self._obey_holds()
+                if self._serve is not None:
+                    self._serve()
             if self._progress is not None and clock.monotonic() >= self._told + _PROGRESS_SECONDS:
                 self._told = clock.monotonic()
                 self._progress(self.snapshot())
@@ -366,6 +382,11 @@ class Engine:
     def cancel(self, host: Host) -> None:
         """The request to `host` that was begun is not made. Call with the lock held."""
         host.pace.cancel()
+
+    @property
+    def accepts_errands(self) -> bool:
+        """Whether there are threads to run one: once nothing is busy they have ended. Ask with the lock held."""
+        return not self._schedule.is_closed and (bool(self._schedule.busy) or not self._has_begun)
 
     def assign(self, host: Host, errand: Errand) -> None:
         """Let `host` be asked for a robots.txt. Call with the lock held."""

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from crawler.core.keys import host_key
-from crawler.core.model import RobotsCopy, Target
+from crawler.core.model import RobotsCopy, Target, Want
 from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
@@ -39,8 +39,10 @@ class Origin:
     """A scheme, host and port: what one robots.txt is for.
 
     verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means;
-    reason: the words for it. copy: the newest decision of earlier, with the last good body. not_before: monotonic
-    instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
+    reason: the words for it. copy: the newest decision of earlier, with the last good body. asked_at: when it was last
+    asked for; unreachable_since: since when without an answer. not_before: monotonic instant before which robots.txt is
+    not asked for again. is_sought: a request for it is under way. elsewhere: the answer of another bucket's owner that
+    it waits for, looked for `looks` times.
     """
 
     url: str
@@ -51,9 +53,13 @@ class Origin:
     rules: Rules | None = None
     digest: bytes | None = None
     copy: RobotsCopy | None = None
+    asked_at: datetime | None = None
+    unreachable_since: datetime | None = None
     tries: int = 0
     not_before: float = -math.inf
     is_sought: bool = False
+    elsewhere: Want | None = None
+    looks: int = 0
     targets: "deque[Target] | Sections" = field(default_factory=deque)
 
     def is_known(self, now: datetime) -> bool:
@@ -62,13 +68,24 @@ class Origin:
 
     def load(self, copy: RobotsCopy, product_token: str, now: datetime) -> None:
         """Take over what an earlier task decided."""
-        self.copy = copy
+        self.copy, self.asked_at, self.unreachable_since = copy, copy.fetched_at, copy.unreachable_since
         if now >= copy.valid_until:
             return
         if copy.verdict == robots.RULES and copy.body is not None:
             self.use_copy(product_token, copy.valid_until)
         elif copy.verdict in (robots.ALLOW, robots.DISALLOW):
             self.decide(copy.verdict, copy.valid_until)
+            if copy.verdict == robots.DISALLOW:
+                self.reason = f"robots.txt could not be read at {copy.fetched_at:%Y-%m-%d %H:%M} UTC"
+
+    def take_over(self, answer: RobotsCopy, product_token: str) -> None:
+        """Decide by an answer that a server has given."""
+        self.copy, self.asked_at, self.unreachable_since = answer, answer.fetched_at, None
+        self.is_sought, self.elsewhere = False, None
+        if answer.body is not None:
+            self.use_copy(product_token, answer.valid_until)
+        else:
+            self.decide(answer.verdict, answer.valid_until)
 
     def decide(
         self, verdict: str, valid_until: datetime, *, rules: Rules | None = None, digest: bytes | None = None
@@ -78,11 +95,11 @@ class Origin:
         self.denial, self.reason = Outcome.ROBOTS_UNREACHABLE, None
         self.tries = 0
 
-    def copy_serves_until(self) -> datetime | None:
+    def copy_serves_until(self, stretch_days: float = 0) -> datetime | None:
         """Until when the last good body may be used although robots.txt cannot be read; None without a body."""
         if self.copy is None or self.copy.body is None or self.copy.body_fetched_at is None:
             return None
-        return self.copy.body_fetched_at + timedelta(seconds=COPY_SECONDS)
+        return self.copy.body_fetched_at + timedelta(days=stretch_days, seconds=COPY_SECONDS)
 
     def use_copy(self, product_token: str, until: datetime) -> None:
         """Decide by the last good body."""
@@ -98,12 +115,16 @@ class Origin:
 
 @dataclass(eq=False, slots=True)
 class Errand:
-    """A request for the robots.txt of `origin`, a server of `home`, at `url` after `hop` redirects."""
+    """A request for the robots.txt of `origin`, a server of `home`, at `url` after `hop` redirects.
+
+    is_for_others: the origin is of another bucket, and nothing here depends on it.
+    """
 
     origin: Origin
     home: "Host"
     url: str
     hop: int = 0
+    is_for_others: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -148,6 +148,7 @@ def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict
         "address": reply.address,
         "address_delay_seconds": 0.0,
         "address_buckets": 1,
+        "read_at": None,
         "valid_until": valid_until,
         "crawl_delay_seconds": None,
         "body_digest": sha256(body).digest() if body is not None else None,

@@ -1,6 +1,6 @@
 """What one fetch task is given, and what it asks of the lake."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -9,7 +9,7 @@ from crawler.core.clock import Clock
 from crawler.core.columns import FoundLinks
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
-from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.net.client import Client
 from crawler.net.resolver import Resolver
 
@@ -26,6 +26,9 @@ class Ledger(Protocol):
     def hosts(self) -> dict[str, HostState]: ...
     def host(self, name: str) -> HostState | None: ...
     def robots(self) -> dict[str, RobotsCopy]: ...
+    def robots_of(self, hosts: Collection[str]) -> dict[str, RobotsCopy]: ...
+    def want(self, want: Want) -> RobotsAnswer | None: ...
+    def wants(self) -> list[Want]: ...
     def held(self) -> frozenset[str]: ...
     def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None: ...
     def finish(

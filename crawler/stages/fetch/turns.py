@@ -5,36 +5,30 @@ Reads the web through the client; hands rows to the engine. Decides nothing abou
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from datetime import timedelta
 
 from crawler.core.columns import FoundLinks, LinkColumns
-from crawler.core.keys import bucket_of, host_key
-from crawler.core.model import RobotsCopy, Row, Target
+from crawler.core.model import Target
 from crawler.core.outcomes import Outcome
-from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net import robots
-from crawler.net.reply import Reply, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed
 from crawler.page.reading import Reading
 from crawler.stages.fetch import rows
 from crawler.stages.fetch.engine import Engine
+from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Errand, Host, Origin
 from crawler.stages.fetch.parsing import open_parser
 from crawler.stages.fetch.schedule import Postponed
 from crawler.stages.fetch.task import Task
 from crawler.stages.fetch.trust import is_audit, is_lie
 
-_ROBOTS_RETRIES = 2
-_UNREACHABLE_SECONDS = 3600.0  # how long a robots.txt that could not be read is not asked for again
-_HOPELESS = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
-
 
 class Turns:
     """The turns of one fetch task. parser: reads what they bring; its owner closes it."""
 
-    def __init__(self, task: Task, engine: Engine, *, needs_address: bool) -> None:
+    def __init__(self, task: Task, engine: Engine, errands: Errands, *, needs_address: bool) -> None:
         self._task = task
         self._engine = engine
+        self._errands = errands
         self._needs_address = needs_address
         self.parser = open_parser(task.settings, self._record, engine.fail)
 
@@ -50,15 +44,17 @@ class Turns:
             errand = host.errands.popleft() if host.errands else None
         may_ask = errand is None
         if errand is not None:
-            self._seek(host, errand)
+            self._errands.run(host, errand)
         chosen = self._choose(host, may_ask=may_ask)
         if chosen is None:
             return
         origin, target = chosen
         if target is not None:
             self._fetch(host, origin, target)
+        elif origin.elsewhere is not None:
+            self._errands.look(host, origin)
         else:
-            self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+            self._errands.run(host, Errand(origin, host, f"{origin.url}/robots.txt"))
         self._choose(host, may_ask=False)
 
     def _choose(self, host: Host, *, may_ask: bool) -> tuple[Origin, Target | None] | None:
@@ -144,93 +140,6 @@ class Turns:
         host = self._engine.host(found.target.host)
         host.trust.note(is_lie=verdict)
         return host
-
-    # robots.txt
-
-    def _seek(self, host: Host, errand: Errand) -> None:
-        before_send = self._engine.begin(host)
-        try:
-            reply = self._task.client.get(
-                errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES, before_send=before_send
-            )
-        except Postponed:
-            with self._engine.lock:
-                self._engine.cancel(host)
-                host.errands.appendleft(errand)
-            return
-        verdict = robots.verdict(reply, errand.hop)
-        row = rows.robots_row(errand.origin.url, host.name, errand.url, errand.hop, reply, verdict, reply.ended_at)
-        with self._engine.lock:
-            if verdict == robots.REDIRECT:
-                row |= self._engine.answered(host, reply)
-                self._forward(errand, reply, row)
-            elif verdict == robots.DISALLOW:
-                row |= self._engine.answered(host, reply)
-                self._unreachable(errand, reply, row)
-            else:
-                self._decide(errand, reply, row)
-                row |= self._engine.answered(host, reply)
-            self._engine.commit({"robots": [row]}, host)
-            if not errand.origin.is_sought and errand.home is not host:
-                errand.home.pace.stretch()
-                self._engine.commit({}, errand.home)
-                self._engine.wake(errand.home)
-
-    def _forward(self, errand: Errand, reply: Reply, row: Row) -> None:
-        aim = canonicalize(rows.location(reply), errand.url)
-        if not isinstance(aim, CanonicalUrl):
-            row |= {"verdict": robots.DISALLOW, "error": printable(f"redirect to no URL: {aim.reason}")}
-            self._unreachable(errand, reply, row, is_final=True)
-        elif bucket_of(host_key(aim.host), self._task.buckets) != self._task.bucket:
-            # Only the owner of its bucket may ask that host.
-            error = f"robots.txt redirects to {aim.host}, a host of another bucket, which is not asked from here"
-            row |= {"verdict": robots.DISALLOW, "error": printable(error)}
-            self._unreachable(errand, reply, row, is_final=True)
-        else:
-            onward = Errand(errand.origin, errand.home, aim.fetch_url, errand.hop + 1)
-            self._engine.assign(self._engine.host(aim.host), onward)
-
-    def _decide(self, errand: Errand, reply: Reply, row: Row) -> None:
-        settings, origin = self._task.settings, errand.origin
-        until = reply.fetched_at + timedelta(seconds=settings.politeness.robots_max_age_seconds)
-        rules = None
-        if row["verdict"] == robots.RULES and reply.body is not None:
-            url = f"{origin.url}/robots.txt"
-            rules = robots.parse(reply.body, settings.crawl.product_token, robots_url=url)
-            origin.copy = RobotsCopy(
-                origin.url, robots.RULES, reply.fetched_at, until, reply.body, row["body_digest"], reply.fetched_at
-            )
-        origin.decide(row["verdict"], until, rules=rules, digest=row["body_digest"])
-        origin.is_sought = False
-        row |= {
-            "final": True,
-            "valid_until": until,
-            "crawl_delay_seconds": origin.delay_seconds,
-        }
-        errand.home.obey_robots()
-
-    def _unreachable(self, errand: Errand, reply: Reply, row: Row, *, is_final: bool = False) -> None:
-        origin, home = errand.origin, errand.home
-        origin.is_sought = False
-        until = min(self._task.settings.politeness.robots_max_age_seconds, _UNREACHABLE_SECONDS)
-        again = reply.ended_at + timedelta(seconds=until)
-        served = origin.copy_serves_until()
-        if served is not None and served > reply.ended_at:
-            origin.use_copy(self._task.settings.crawl.product_token, min(served, again))
-            home.obey_robots()
-            return
-        origin.tries += 1
-        wait = home.pace.usual_seconds * 2**origin.tries
-        origin.not_before = reply.ended + wait
-        is_late = max(origin.not_before, home.pace.rested) + reply.elapsed >= self._task.deadline
-        if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
-            origin.decide(robots.DISALLOW, again)
-            why = row["error"] or f"status {reply.status}"
-            origin.reason = printable(f"robots.txt: {row['outcome']}: {why}")
-            if reply.outcome in _HOPELESS and errand.hop == 0:
-                origin.denial = reply.outcome  # what a page's own request would meet
-            origin.not_before = reply.ended
-            row |= {"final": True, "valid_until": again}
 
 
 def _denial(origin: Origin, target: Target) -> Outcome | None:
