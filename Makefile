@@ -11,12 +11,15 @@ DEMO ?=
 # A crawl of one's own: its folder or its settings file; recrawl.toml of this folder without it.
 CRAWL ?=
 UNPAUSE ?=
+# What of a benchmark: `make bench-fetch BENCH='speed --rounds 1'`.
+BENCH ?=
 TESTS ?=
 
 # Airflow imports thousands of modules: without their compiled form each of its processes starts five times slower.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format up down cluster cluster-down docs shell
+SCRAPY := bench/out/scrapy
+.PHONY: help install demo test check format up down cluster cluster-down docs shell bench-fetch
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +60,15 @@ docs: $(INSTALLED) ## write the generated pages of docs/ anew
 
 shell: $(INSTALLED) ## a SQL prompt over the lake
 	@$(BIN)/recrawl sql
+
+bench-fetch: $(INSTALLED) $(SCRAPY)/.installed ## measure the fetch stage beside Scrapy (BENCH='speed --rounds 1' for a part)
+	@$(if $(shell id -u | grep -x 0),PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null || tools/install_debian.sh nginx-light)
+	@$(BIN)/python -m bench.fetch $(BENCH)
+
+$(SCRAPY)/.installed: bench/fetch/scrapy.txt | $(INSTALLED)
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(SCRAPY)
+	@VIRTUAL_ENV=$(SCRAPY) $(BIN)/uv pip install --quiet --compile-bytecode -r $<
+	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \

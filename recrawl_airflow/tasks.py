@@ -15,10 +15,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
+from airflow.sdk import Connection, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowRescheduleException
 
 if TYPE_CHECKING:
+    from crawler.core.config import Settings
+    from crawler.core.secrets import Secrets
     from crawler.store.lake import Lake
 
 LOOK_AGAIN = timedelta(seconds=60)
@@ -43,7 +45,8 @@ class Crawl:
             with errors_for_airflow():
                 lake = self.open_lake()
                 partition = () if bucket is None else (bucket,)
-                counts = import_module(f"crawler.stages.{name}").run(lake, lake.cycle(cycle), *partition)
+                more = {"secrets": read_secrets(lake.settings)} if name == "fetch" else {}
+                counts = import_module(f"crawler.stages.{name}").run(lake, lake.cycle(cycle), *partition, **more)
             return dict(counts)
 
         return run
@@ -100,6 +103,21 @@ def default_settings() -> Path:
     """Where the settings are when the DAG file names none: RECRAWL_SETTINGS, else recrawl.toml in AIRFLOW_HOME."""
     home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
     return Path(os.environ.get("RECRAWL_SETTINGS") or home / "recrawl.toml")
+
+
+def read_secrets(settings: "Settings") -> "Secrets":
+    """What the settings refer to, in the worker's environment or as a Connection. Raises MissingSecret."""
+    from crawler.core.secrets import resolve_secrets
+
+    return resolve_secrets(settings, os.environ, _login)
+
+
+def _login(conn_id: str) -> tuple[str, str] | None:
+    try:
+        found = Connection.get(conn_id)
+    except AirflowNotFoundException:
+        return None
+    return found.login or "", found.password or ""
 
 
 def require_complete(cycle: str | None, check: Mapping[str, Any] | None) -> None:

@@ -10,6 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import duckdb
 import pytest
 
 from crawler import __version__
@@ -17,6 +18,7 @@ from crawler.cli import main
 from crawler.cli.show import cell, printable, show
 from crawler.core.config import load_settings
 from crawler.store.ask import Answer, questions
+from crawler.store.lake import SCHEMA_VERSION
 
 CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
 
@@ -198,7 +200,17 @@ def test_a_lake_of_other_buckets_is_refused_with_the_cure(recrawl, lake) -> None
 def test_migrate_of_a_current_lake_changes_nothing(recrawl, lake) -> None:
     ended = recrawl("migrate")
     assert ended.code == 0
-    assert "is at version 1 already" in ended.out
+    assert f"is at version {SCHEMA_VERSION} already" in ended.out
+
+
+def test_after_migrate_any_duckdb_client_reads_the_views_with_the_new_columns(recrawl, lake) -> None:
+    content = json.loads((lake / "lake/meta/0001.json").read_text())
+    (lake / "lake/meta/0001.json").write_text(json.dumps({**content, "schema_version": 1}))
+    assert recrawl("status").code == 2
+    assert "schema version 1 -> 2" in recrawl("migrate").out
+    with duckdb.connect(str(lake / "lake/recrawl.duckdb"), read_only=True) as con:
+        assert con.execute("SELECT max(connections) FROM observation").fetchone() == (None,)
+    assert recrawl("status").code == 0
 
 
 def test_no_request_goes_out_without_a_contact(recrawl, lake) -> None:

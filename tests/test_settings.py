@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+import traceback
 
 import pytest
 
@@ -121,3 +122,44 @@ def test_the_written_file_shows_every_key_with_its_default() -> None:
 
 def test_every_key_has_a_meaning() -> None:
     assert [f"{heading}.{key.name}" for heading, _, keys in sections() for key in keys if not key.meaning] == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"host": {"a.test": {"credentials": "joe:hunter2"}}}, "expected env:NAME or airflow:CONN_ID"),
+        ({"host": {"a.test": {"headers": {"Authorization": "Bearer hunter2"}}}}, "expected a reference like env:NAME"),
+        ({"host": {"a.test": {"headers": {"cookie": "s=hunter2"}}}}, "expected a reference like env:NAME"),
+        ({"host": {"a.test": {"headers": {"X-Key": "env:hunter2 x"}}}}, "is no reference"),
+        ({"host": {"a.test": {"headers": {"X-Key": "hunter2\r\nHost: b.test"}}}}, "no header may hold"),
+        ({"host": {"a.test": {"proxy": "http://joe:hunter2@p.test:3128"}}}, "proxy_credentials"),
+        ({"fetch": {"proxy": "http://joe:hunter2@p.test:3128"}}, "proxy_credentials"),
+        ({"fetch": {"proxy_credentials": "joe:hunter2"}}, "expected env:NAME or airflow:CONN_ID"),
+        ({"host": {"a.test": {"credentials": ["hunter2"]}}}, "credentials"),
+    ],
+)
+def test_a_secret_in_the_place_of_a_reference_is_refused_and_not_repeated(tables: dict[str, object], said: str) -> None:
+    with pytest.raises(BadSettings) as caught:
+        parse_settings(tables, where="recrawl.toml")
+    assert said in str(caught.value)
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"proxy": "https://p.test:3128"}, "is no proxy; expected http://HOST:PORT"),
+        ({"proxy": "http://p.test"}, "is no proxy; expected http://HOST:PORT"),
+        ({"proxy": "http://[::1"}, "is no proxy; expected http://HOST:PORT"),
+        ({"proxy": "direct", "proxy_credentials": "env:X"}, "without a proxy of its own"),
+        ({"headers": {"User-Agent": "other/1.0"}}, "header User-Agent is set by the crawler itself"),
+        ({"headers": {"Proxy-Authorization": "env:X"}}, "is set by the crawler itself"),
+        ({"headers": {"Accept Language": "de"}}, "is no header's name"),
+        ({"headers": {"x-a": "1", "X-A": "2"}}, "a header is set twice"),
+        ({"headers": {"authorization": "env:X"}, "credentials": "env:Y"}, "both credentials and a header"),
+        ({"secret_origins": ["a.test"]}, "is no origin"),
+        ({"secret_origins": ["https://b.test"]}, "which is another host"),
+    ],
+)
+def test_what_a_host_cannot_have_is_refused(own: dict[str, object], said: str) -> None:
+    assert said in problem_of({"host": {"a.test": own}})

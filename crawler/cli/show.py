@@ -7,17 +7,15 @@ Reads and writes no lake.
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -68,27 +66,6 @@ def facts(counts: Iterable[tuple[str, object]]) -> None:
     for name, value in shown:
         if value:
             sys.stdout.write(f"{name:{width}}  {value}\n")
-
-
-class Advance(Protocol):
-    """Says that a part of a stage ended."""
-
-    def __call__(self, stage: str, *, mapped: bool) -> None: ...
-
-
-@contextmanager
-def stage_progress(parts: int) -> Iterator[Advance]:
-    """A bar for each stage on standard error, if that is a terminal; a mapped stage has `parts` parts."""
-    bars: dict[str, TaskID] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
-
-        def advance(stage: str, *, mapped: bool) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=parts if mapped else 1)
-            progress.advance(bars[stage])
-
-        yield advance
 
 
 def printable(text: str) -> str:

@@ -15,6 +15,7 @@ from crawler.core.errors import BadSeeds
 from crawler.stages import seed as seed_stage
 from crawler.store.lake import Lake
 from crawler.store.migrate import migrate as migrate_lake
+from crawler.store.reader import write_views_file
 
 SEEDS_FILE = "seeds.txt"
 _SEEDS_TEXT = """\
@@ -67,6 +68,8 @@ def migrate(settings: SettingsOption = None) -> None:
     """Bring a lake of an older schema version to this Recrawl's. May be run again after a crash."""
     root = read_settings(settings).lake.root
     before, after = migrate_lake(root)
+    if after != before:
+        write_views_file(open_lake(settings))  # its views know the columns that the tables had
     say(f"{root}: schema version {before} -> {after}" if after != before else f"{root}: is at version {after} already")
 
 

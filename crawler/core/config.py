@@ -8,24 +8,21 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from crawler.core.errors import BadSettings, NoContact
+from crawler.core.fetch_settings import FetchSettings, HostSettings, PolitenessSettings
+from crawler.core.references import origin_parts
+from crawler.core.section import Section
 
 ENVIRONMENT_PREFIX = "RECRAWL_"
 _CONTACT = re.compile(r"https?://\S+|\S+@\S+\.\S+")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-class Section(BaseModel):
-    """One table of the settings file; an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+_UNSHOWN = frozenset({"credentials", "headers", "proxy", "proxy_credentials"})  # may hold a secret by mistake
 
 
 class CrawlSettings(Section):
@@ -118,80 +115,6 @@ class ScopeSettings(Section):
     )
 
 
-class FetchSettings(Section):
-    """Requests of one fetch task; there is one task a bucket."""
-
-    threads: int = Field(default=16, ge=1, le=256, description="Hosts asked at the same time by one task.")
-    connect_seconds: float = Field(default=10, gt=0, description="Longest wait for a connection, in seconds.")
-    read_seconds: float = Field(default=20, gt=0, description="Longest silence of a server, in seconds.")
-    total_seconds: float = Field(default=60, gt=0, description="Longest time of one request, in seconds.")
-    max_body_bytes: int = Field(
-        default=5 << 20, ge=1024, description="Bytes kept of a body after decoding; the rest is cut (`truncated`)."
-    )
-    max_header_bytes: int = Field(default=64 << 10, ge=1024, description="Bytes of response headers accepted.")
-    max_parse_bytes: int = Field(
-        default=2 << 20, ge=1024, description="Bytes of a body that are parsed for links and text."
-    )
-    accepted_types: tuple[str, ...] = Field(
-        default=(
-            "text/html",
-            "application/xhtml+xml",
-            "text/plain",
-            "application/xml",
-            "text/xml",
-            "application/rss+xml",
-            "application/atom+xml",
-        ),
-        description="Content types that are fetched; others end as `unwanted_type` after the headers.",
-    )
-    allow_private: tuple[str, ...] = Field(
-        default=(),
-        description="Networks (CIDR) that may be asked although they are private. Empty: no private address is.",
-    )
-    window_hours: float = Field(
-        default=24, gt=0, le=24, description="Hours that a cycle may fetch, from its first plan on."
-    )
-    segment_pages: int = Field(default=1000, ge=1, description="Pages after which results are written down.")
-    segment_seconds: float = Field(
-        default=30, gt=0, description="Seconds after which results are written down; a killed task loses no more."
-    )
-    resolve: dict[str, str] = Field(
-        default={}, description="Host name to address, asked before DNS (like a hosts file)."
-    )
-
-    @field_validator("allow_private")
-    @classmethod
-    def _networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for network in networks:
-            ip_network(network)
-        return networks
-
-
-class PolitenessSettings(Section):
-    """How fast a host may be asked. The delay counts from the end of a response to the next request."""
-
-    delay_seconds: float = Field(default=1.0, ge=0, description="Least delay between two requests to a host.")
-    delay_factor: float = Field(
-        default=5.0, ge=0, description="Delay as a multiple of the host's smoothed response time; 0 is off."
-    )
-    adaptive_cap_seconds: float = Field(default=30, ge=0, description="Most that delay_factor can ask for, in seconds.")
-    crawl_delay_cap_seconds: float = Field(
-        default=300, gt=0, description="Most that a robots.txt Crawl-delay is honoured up to, in seconds."
-    )
-    retry_after_cap_seconds: float = Field(
-        default=86400, gt=0, description="Most that a Retry-After is honoured up to, in seconds."
-    )
-    address_delay_seconds: float = Field(
-        default=0.25, ge=0, description="Least interval between two requests to one address, all its hosts together."
-    )
-    address_exempt: tuple[str, ...] = Field(
-        default=(), description="Networks (CIDR) without an address interval, e.g. those of a CDN."
-    )
-    robots_max_age_seconds: float = Field(
-        default=86400, gt=0, le=86400, description="Longest use of a robots.txt without asking again, in seconds."
-    )
-
-
 class PlanSettings(Section):
     """What a cycle fetches."""
 
@@ -254,17 +177,6 @@ class ClockSettings(Section):
     )
 
 
-class HostSettings(Section):
-    """Exceptions for one host."""
-
-    delay_seconds: float | None = Field(
-        default=None, ge=0, description="Least delay between two requests instead of the general one.", examples=[5.0]
-    )
-    max_urls: int | None = Field(
-        default=None, ge=0, description="URLs planned a cycle instead of the general cap.", examples=[500]
-    )
-
-
 class Settings(Section):
     """All settings of one crawl. Frozen; paths are absolute once loaded."""
 
@@ -279,6 +191,15 @@ class Settings(Section):
     engine: EngineSettings = EngineSettings()
     clock: ClockSettings = ClockSettings()
     host: Annotated[dict[str, HostSettings], Field(default_factory=dict)]
+
+    @field_validator("host")
+    @classmethod
+    def _secrets_stay_home(cls, hosts: dict[str, HostSettings]) -> dict[str, HostSettings]:
+        for name, own in hosts.items():
+            for origin in own.secret_origins:
+                if origin_parts(origin)[1] != name.lower().strip("[]"):
+                    raise ValueError(f"host {name!r} has the secret origin {origin!r}, which is another host")
+        return hosts
 
     def require_contact(self) -> None:
         """Raise NoContact unless the user agent has a product token and says whom to write to."""
@@ -314,9 +235,11 @@ def parse_settings(tables: Mapping[str, Any], *, where: str = "given") -> Settin
         if problem["type"] == "extra_forbidden":
             raise BadSettings(where, f"unknown key {_dotted(problem['loc'])}", _nearest(problem["loc"])) from error
         said = "is no table" if problem["type"] in ("model_type", "dict_type") else problem["msg"]
+        is_shown = _UNSHOWN.isdisjoint(problem["loc"]) and not isinstance(problem["input"], dict)
+        found = f" = {problem['input']!r}" if is_shown else ""
         raise BadSettings(
             where,
-            f"{_dotted(problem['loc'])} = {problem['input']!r}: {said.removeprefix('Value error, ')}",
+            f"{_dotted(problem['loc'])}{found}: {said.removeprefix('Value error, ')}",
             "See docs/settings.md for its unit and range",
         ) from error
 

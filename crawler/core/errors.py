@@ -152,6 +152,27 @@ class BadPurge(UsageError):
         )
 
 
+class MissingSecret(UsageError):
+    """A setting refers to a secret that cannot be had. Arguments: key, reference, problem, cure; never the secret."""
+
+    def message(self, *details: object) -> str:
+        key, reference, problem, cure = details
+        return f"{key} refers to {reference}, which {problem}. {cure}. No request was sent"
+
+
+class ProxyFailed(RecrawlError):
+    """A proxy that the settings name does not serve us: nothing is learnt about a site. Arguments: proxy, problem."""
+
+    retryable = True
+
+    def message(self, *details: object) -> str:
+        proxy, problem = details
+        return (
+            f"proxy {proxy}: {problem}. Start the proxy or correct fetch.proxy or the host's own, then run the "
+            "same stage again; what was not asked for stays open"
+        )
+
+
 class BucketTaken(RecrawlError):
     """A live process holds the lease. Arguments: partition, holder."""
 
@@ -209,12 +230,38 @@ class StaleCheck(RecrawlError):
         )
 
 
+class Stopped(RecrawlError):
+    """We were asked to end before the cycle did. Arguments: cycle."""
+
+    retryable = True
+    exit_code = 130
+
+    def message(self, *details: object) -> str:
+        return (
+            f"cycle {details[0]} was stopped; what was fetched is kept. "
+            f"Run `recrawl run --cycle {details[0]}` again: it goes on from there"
+        )
+
+
 class CycleIncomplete(RecrawlError):
     """Buckets of a cycle failed; the others are published. Arguments: cycle, buckets, cure."""
 
     def message(self, *details: object) -> str:
         cycle, buckets, cure = details
         return f"cycle {cycle} lacks buckets {buckets}; the others are published. {cure}"
+
+
+class ParserNotStarted(RecrawlError):
+    """The process that reads pages does not come up. Arguments: interpreter, what was found."""
+
+    retryable = True
+
+    def message(self, *details: object) -> str:
+        python, found = details
+        return (
+            f"the parse worker did not start: {found}. Expected that `{python} -c 'import crawler.page.worker'` works; "
+            "run it, and see the lines above for what the worker said"
+        )
 
 
 def _megabytes(count: object) -> str:

@@ -46,11 +46,18 @@ class HostState:
     penalty: float
     error_streak: int
     requests_last_day: int
+    busy_at: datetime | None = None
+    slow: bool = False
+    validator_audits: int = 0
+    validator_lies: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsCopy:
-    """The newest decision about an origin's robots.txt, with the newest good body if there is one."""
+    """The newest decision about an origin's robots.txt, with the last good body if there is one.
+
+    body_fetched_at: when a server gave that body. unreachable_since: since when robots.txt could not be read, if so.
+    """
 
     origin: str
     verdict: str
@@ -59,3 +66,28 @@ class RobotsCopy:
     body: bytes | None
     body_digest: bytes | None
     body_fetched_at: datetime | None
+    unreachable_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A robots.txt at `url`, on `host`, of another bucket, that the one of `origin` redirects to after `hop` hops."""
+
+    url: str
+    host: str
+    origin: str
+    hop: int
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAnswer:
+    """What another bucket's owner learnt at a URL that was wanted; columns of sql/schema/robots.sql."""
+
+    verdict: str
+    outcome: str
+    status: int | None
+    read_at: datetime
+    valid_until: datetime
+    body: bytes | None
+    body_digest: bytes | None
+    suspect: bool

@@ -11,11 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from typing import Protocol
 
 from ada_url import URL
 from xxhash import xxh3_64_intdigest
-
-from crawler.core.config import TrapSettings
 
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; longer ones are rejected."""
@@ -28,7 +27,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_DIGITS = re.compile(r"[0-9]+")
+_FOLD_DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else byte for byte in range(256))
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 _PATH_CHARACTER = r"[A-Za-z0-9_~!$&'*+,=@-]"  # without what needs a look: dots, escapes, sessions, colons
 # A URL whose path WHATWG takes as it stands: but for leading `../`, no dot segment, escape or odd character is in it.
@@ -57,6 +56,21 @@ class CanonicalUrl:
     scheme: str
     port: int
     dropped: tuple[str, ...] = field(default=(), compare=False)
+
+
+class ShapeLimits(Protocol):
+    """What a URL's shape may be, see the settings `traps`."""
+
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def max_url_length(self) -> int: ...
+    @property
+    def max_path_segments(self) -> int: ...
+    @property
+    def max_repeated_segments(self) -> int: ...
+    @property
+    def max_query_parameters(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +119,15 @@ def canonicalize(text: str, base: str | None = None) -> CanonicalUrl | Reject:
 def pattern_key(url: str) -> int:
     """The xxh3_64 of the canonical URL's host and path with runs of digits folded to 0, and its parameters' names."""
     address, _, query = url.partition("?")
-    pattern = _DIGITS.sub("0", address.partition("://")[2].partition("/")[2])
-    host = address.partition("://")[2].partition("/")[0]
-    names = sorted({piece.partition("=")[0] for piece in query.split("&")}) if query else []
-    return xxh3_64_intdigest(f"{host}/{pattern}?{'&'.join(names)}".encode())
+    host, _, path = address.partition("://")[2].partition("/")
+    pattern = path.encode().translate(_FOLD_DIGITS)
+    while b"00" in pattern:
+        pattern = pattern.replace(b"00", b"0")
+    names = "&".join(sorted({piece.partition("=")[0] for piece in query.split("&")})) if query else ""
+    return xxh3_64_intdigest(b"%b/%b?%b" % (host.encode(), pattern, names.encode()))
 
 
-def shape_trap(url: str, depth: int, traps: TrapSettings) -> str | None:
+def shape_trap(url: str, depth: int, traps: ShapeLimits) -> str | None:
     """The setting that the canonical URL's shape breaks, e.g. `traps.max_depth`; None if it breaks none.
 
     depth: links from a seed.
@@ -121,6 +137,9 @@ def shape_trap(url: str, depth: int, traps: TrapSettings) -> str | None:
     if len(url) > traps.max_url_length:
         return "traps.max_url_length"
     address, _, query = url.partition("?")
+    repeats = traps.max_repeated_segments
+    if address.count("/") - 2 <= min(repeats, traps.max_path_segments) and not query:
+        return None  # too short to break anything, as most are
     segments = [segment for segment in address.split("/")[3:] if segment]
     if len(segments) > traps.max_path_segments:
         return "traps.max_path_segments"
@@ -128,7 +147,7 @@ def shape_trap(url: str, depth: int, traps: TrapSettings) -> str | None:
     if len(names) > traps.max_query_parameters:
         return "traps.max_query_parameters"
     for words in (segments, names):
-        if len(words) > traps.max_repeated_segments and max(Counter(words).values()) > traps.max_repeated_segments:
+        if len(words) > repeats and max(Counter(words).values()) > repeats:
             return "traps.max_repeated_segments"
     return None
 

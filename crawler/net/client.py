@@ -2,23 +2,26 @@
 
 Owns the limits of a request (connect, silence, total time, head, body after decoding) and the mapping of everything
 that can go wrong to an outcome. Reads the network, writes nothing. Never follows a redirect, never keeps a cookie,
-never raises for a site's failure.
+never raises for a site's failure; a proxy that does not serve us is no site.
 """
 
 import http.client
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException, Response
 from urllib3.exceptions import HTTPError, SSLError
 
 from crawler.core.clock import Clock
-from crawler.core.config import FetchSettings
+from crawler.core.errors import ProxyFailed
+from crawler.core.fetch_settings import FetchSettings
 from crawler.core.outcomes import Outcome, of_status
+from crawler.net.access import Access, Proxy
 from crawler.net.decoding import OFFERED, Undecodable, decoded
-from crawler.net.reply import Reply, first_value, media_type, printable
+from crawler.net.reply import Abandoned, Reply, first_value, media_type, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed, Resolver
 from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, Place, SingleSession
 from crawler.net.wire import Limits
@@ -34,7 +37,7 @@ _CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
 class Client:
     """Sends the requests of one task. Thread-safe; a session per thread, idle connections shared.
 
-    tls: the context for https instead of the usual authorities.
+    access: headers and proxies of some hosts. tls: the context for https instead of the usual authorities.
     """
 
     def __init__(
@@ -44,13 +47,17 @@ class Client:
         resolver: Resolver,
         clock: Clock,
         *,
+        access: Access | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._settings = settings
         self._resolver = resolver
         self._clock = clock
+        self._access = access
         self._idle = IdleConnections(tls)
         self._own = threading.local()
+        self._under_way: set[PinnedRequest] = set()
+        self._is_abandoned = False
         self._headers = {"User-Agent": user_agent, "Accept": _ACCEPT, "Accept-Encoding": OFFERED}
         self._accepted = frozenset({"", *(kind.lower() for kind in settings.accepted_types)})
 
@@ -61,22 +68,49 @@ class Client:
         *,
         any_type: bool = False,
         max_body_bytes: int | None = None,
+        before_send: Callable[[str | None], None] | None = None,
     ) -> Reply:
         """Ask for `url` once, verbatim but for its fragment and user information.
 
         headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
-        max_body_bytes: instead of the setting.
+        max_body_bytes: instead of the setting. before_send: called right before the request goes out, with the address
+        that is connected, None behind a proxy; what it raises ends the request unsent. Raises ProxyFailed; Abandoned if
+        `abandon` has ended it.
         """
+        request: PinnedRequest | None = None
         exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
         try:
             request = _request(url, self._headers | dict(headers or {}))
             request.on_send = exchange.start
+            if before_send is not None:
+                request.on_send = partial(_start, request, exchange, before_send)
+            self._under_way.add(request)
+            if self._access is not None:
+                request.headers.update(self._access.headers(*request.place.parts))
             self._exchange(request, exchange, any_type=any_type)
         except _FAILURES as error:
+            if request is not None and request.proxy and not self._is_abandoned and _is_of_proxy(error, request):
+                raise ProxyFailed(str(request.proxy), printable(f"{type(error).__name__}: {error}")) from error
             exchange.fail(*_failure(error, request_is_sent=exchange.sent))
         except (DnsFailed, BlockedAddress) as error:
             exchange.fail(Outcome.DNS_FAILED if isinstance(error, DnsFailed) else Outcome.BLOCKED_ADDRESS, error)
+        finally:
+            if request is not None:
+                self._under_way.discard(request)
+        if self._is_abandoned and exchange.has_failed:
+            raise Abandoned(exchange.reply())
         return exchange.reply()
+
+    def is_proxied(self, host: str) -> bool:
+        """Whether requests to `host` go through a proxy, which then looks it up."""
+        return self._access is not None and self._access.proxy(host) is not None
+
+    def abandon(self) -> None:
+        """End the requests under way; `get` raises Abandoned for them, and for all that come."""
+        self._is_abandoned = True
+        self._resolver.abandon()
+        for request in tuple(self._under_way):
+            request.abandon()
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -86,13 +120,22 @@ class Client:
         settings = self._settings
         deadline = self._clock.monotonic() + settings.total_seconds
         request.limits = Limits(deadline, settings.connect_seconds, settings.read_seconds, settings.max_header_bytes)
+        if self._is_abandoned:
+            request.abandon()
         place = request.place
         host = f"[{place.host}]" if ":" in place.host else place.host
-        request.addresses = self._resolver.resolve(host, place.port, request.limits.left(settings.total_seconds))
+        proxy = self._access.proxy(place.host) if self._access else None
+        if proxy is None:
+            request.addresses = self._resolver.resolve(host, place.port, request.limits.left(settings.total_seconds))
+        else:
+            self._resolver.refuse_literal(host)  # the proxy resolves names; an address can be checked here as well
+            request.addresses = self._addresses_of(proxy, request.limits.left(settings.total_seconds))
+            request.use_proxy(proxy)
         try:
             response = self._send(request)
-            if request.connection:
-                exchange.address = request.connection.address
+            exchange.address = request.address
+            if exchange.address not in (None, request.addresses[0]):
+                self._resolver.prefer(host, exchange.address)
             try:
                 if exchange.judge(response, request, None if any_type else self._accepted):
                     exchange.read(response)
@@ -105,8 +148,14 @@ class Client:
                 response.raw.close()
         finally:
             if request.connection:
-                exchange.address = request.connection.address
+                exchange.address = request.address
                 request.connection.close()
+
+    def _addresses_of(self, proxy: Proxy, timeout: float) -> Sequence[str]:
+        try:
+            return self._resolver.resolve(f"[{proxy.host}]" if ":" in proxy.host else proxy.host, proxy.port, timeout)
+        except (DnsFailed, BlockedAddress) as error:
+            raise ProxyFailed(str(proxy), str(error)) from error
 
     def _send(self, request: PinnedRequest) -> Response:
         session = getattr(self._own, "session", None)
@@ -138,6 +187,7 @@ class _Exchange:
         self.address: str | None = None
         self.error: str | None = None
         self.sent = False
+        self.has_failed = False
         self.begin()
 
     def begin(self) -> None:
@@ -151,6 +201,7 @@ class _Exchange:
 
     def fail(self, outcome: Outcome, error: Exception) -> None:
         self.outcome = outcome
+        self.has_failed = True
         self.body = None
         self.truncated = False
         self.error = printable(f"{type(error).__name__}: {error}")
@@ -166,6 +217,9 @@ class _Exchange:
             name.lower() for name in request.headers
         ):
             self.outcome, self.error = Outcome.PROTOCOL_ERROR, "304 to a request without validators"
+        if self.status == 407 and request.proxy and request.place.scheme == "http":
+            # The proxy's own answer, or a site's that feigns it: it must neither count as the site's nor end the task.
+            self.outcome, self.status, self.error = Outcome.CONNECT_FAILED, None, "407: the proxy refuses us"
         if self.outcome is not Outcome.OK:
             return False
         if self.status in (204, 205):
@@ -220,6 +274,11 @@ class _Exchange:
         )
 
 
+def _start(request: PinnedRequest, exchange: _Exchange, before_send: Callable[[str | None], None]) -> None:
+    before_send(request.address)
+    exchange.start()
+
+
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:
     parts = urlsplit(url)
     host = (parts.hostname or "").rstrip(".")
@@ -249,6 +308,12 @@ def _failure(error: Exception, *, request_is_sent: bool) -> tuple[Outcome, Excep
     if isinstance(error, OSError) and not request_is_sent:
         return Outcome.CONNECT_FAILED, error
     return Outcome.PROTOCOL_ERROR, error
+
+
+def _is_of_proxy(error: Exception, request: PinnedRequest) -> bool:
+    """Whether the proxy itself could not be reached, or does not let us in."""
+    is_refused = str(error).startswith("Tunnel connection failed: 407")
+    return is_refused or (request.connection is not None and request.connection.address is None)
 
 
 def _read_rest(response: Response, limits: Limits, now: float) -> None:

@@ -1,20 +1,16 @@
 """When a host may be asked again.
 
-Owns the arithmetic of delays (HostPace) and the order in which hosts get their turn (Gates). Everything counts from
-the end of a response on the monotonic clock, which is an argument: nothing here waits or reads a clock.
+Owns the arithmetic of delays. Everything counts from the end of a response on the monotonic clock, which is an
+argument: nothing here waits or reads a clock.
 """
 
 import heapq
 import math
-from collections import deque
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address, ip_network
-from typing import Generic, Protocol, TypeVar
 
-from crawler.core.config import PolitenessSettings
+from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome
 from crawler.net.reply import Reply
@@ -26,7 +22,12 @@ _LEAST_PENALISED_SECONDS = 0.1  # what is doubled where no delay is set at all
 _LEAST_RESTART_SECONDS = 0.2
 _RESTART_FACTOR = 2.0
 _BUSY = (429, 503)
+_BUSY_DAYS = 1  # that a day's cap stays halved after the day of the last 429 or 503
+_SLOW_AFTER = 3  # times in a row without a connection or in time: the host goes to the slow lane
+_QUICK_AFTER = 3  # answers in a row: it comes back
+_MOST_DOUBLINGS = 20  # by failures in a row; a setting caps them long before
 _NOT_ASKED = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
+_SLOW = frozenset({Outcome.CONNECT_FAILED, Outcome.TIMED_OUT})
 _UNREACHED = frozenset({Outcome.CONNECT_FAILED, Outcome.TIMED_OUT, Outcome.TLS_FAILED, Outcome.PROTOCOL_ERROR})
 
 
@@ -36,8 +37,13 @@ class HostPace:
 
     floor: seconds, of the settings. allowed: monotonic instant from which the next request may go out. delay_seconds:
     what was owed after the last response. requests: sent in this task. earlier_requests: of the 24 hours before it.
+    busy_at: when it last answered 429 or 503; is_busy: on this day or the day before. slow: belongs to the slow lane.
     answers: replies noted. known_seconds: `restart_seconds` as last written down. is_unrecorded: the delay that is owed
     is longer than that and is not written down.
+
+    connections: most requests under way at once. With k > 1 a request goes out no earlier than the delay after the one
+    before it, after what a busy server asked for, and while of the requests before it fewer than k are under way or
+    ended less than their delay ago.
     """
 
     settings: PolitenessSettings
@@ -50,12 +56,23 @@ class HostPace:
     error_streak: int = 0
     requests: int = 0
     earlier_requests: int = 0
+    connections: int = 1
+    busy_at: datetime | None = None
+    is_busy: bool = False
+    slow: bool = False
+    good_streak: int = 0
     answers: int = 0
     known_seconds: float = field(init=False)
     is_unrecorded: bool = False
+    _under_way: int = 0
+    _sent: float = -math.inf  # of the last request, or when it was begun
+    _went: float = -math.inf
+    _hold: float = field(init=False)
+    _rests: list[float] = field(default_factory=list)  # when the delays of the last answers end; a heap
 
     def __post_init__(self) -> None:
         self.known_seconds = self.restart_seconds
+        self._hold = self.allowed
 
     @classmethod
     def resume(
@@ -67,12 +84,13 @@ class HostPace:
         now: datetime,
         monotonic: float,
         is_last_unknown: bool,
+        connections: int = 1,
     ) -> "HostPace":
         """The pace that a task starts with.
 
         is_last_unknown: the host may have been asked after `state` was written, so its whole delay is owed from now on.
         """
-        pace = cls(settings, floor, monotonic)
+        pace = cls(settings, floor, monotonic, connections=connections)
         if state is not None:
             pace.delay_seconds = state.delay_seconds
             pace.response_seconds = state.response_seconds
@@ -80,12 +98,16 @@ class HostPace:
             pace.penalty = state.penalty
             pace.error_streak = state.error_streak
             pace.earlier_requests = state.requests_last_day
+            pace.slow = state.slow
+            pace.busy_at = state.busy_at
+            pace.is_busy = state.busy_at is not None and (now.date() - state.busy_at.date()).days <= _BUSY_DAYS
             owed = (state.allowed_at - now).total_seconds()
             pace.allowed += min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
             pace.known_seconds = pace.restart_seconds
         if is_last_unknown:
             # The server may be busy still with a request that nobody waits for any more.
             pace.allowed = max(pace.allowed, monotonic + pace.response_seconds + pace.known_seconds)
+        pace._hold = pace.allowed
         return pace
 
     @property
@@ -93,6 +115,9 @@ class HostPace:
         """The delay after an answer without a wish of its own."""
         adaptive = min(self.settings.delay_factor * self.response_seconds, self.settings.adaptive_cap_seconds)
         usual = max(self.floor, adaptive, self.crawl_delay_seconds or 0.0)
+        if self.error_streak > 1:
+            backed_off = usual * 2.0 ** min(self.error_streak - 1, _MOST_DOUBLINGS)
+            usual = max(usual, min(backed_off, self.settings.adaptive_cap_seconds))
         if self.penalty <= 1:
             return usual
         return max(usual, min(usual * self.penalty, self.settings.retry_after_cap_seconds))
@@ -102,19 +127,53 @@ class HostPace:
         cap = self.settings.crawl_delay_cap_seconds
         self.crawl_delay_seconds = None if crawl_delay is None else min(crawl_delay, cap)
 
+    def begin(self, now: float) -> None:
+        """A request is about to be made; what follows counts it as under way."""
+        if self.connections > 1:
+            self._under_way += 1
+            self._sent = max(self._sent, now)
+            self._allow()
+
+    def cancel(self) -> None:
+        """The request that was begun will not be made."""
+        if self.connections > 1:
+            self._under_way -= 1
+            self._allow()
+
+    @property
+    def is_used(self) -> bool:
+        """Whether requests are under way besides that of a thread that holds the host; always false with one."""
+        return self._under_way > 0
+
+    def send(self, now: float) -> float:
+        """Note that the begun request goes out; returns the instant before which it may not.
+
+        Infinity after a busy server has asked for time since `begin`: then cancel it.
+        """
+        if self.connections == 1:
+            return now
+        if self._hold > now:
+            return math.inf
+        self._went = max(now, self._went + self.delay_seconds)
+        self._sent = max(self._sent, self._went)
+        self._allow()
+        return self._went
+
     def answered(self, reply: Reply) -> float:
         """Note the reply; returns the seconds that are owed after it."""
         if reply.outcome in _NOT_ASKED:
+            self.cancel()
             return 0.0
         if reply.sent:
             self.requests += 1
         if reply.status is not None:
             weight = _SMOOTHING if self.response_seconds else 1.0
             self.response_seconds += weight * (reply.elapsed - self.response_seconds)
-        self.error_streak = min(self.error_streak + 1, 60_000) if reply.outcome in _UNREACHED else 0
+        self._note_reach(reply.outcome)
         wish = 0.0
         if reply.status in _BUSY:
             self.penalty = min(self.penalty * 2, _MOST_PENALTY)
+            self.busy_at, self.is_busy = reply.ended_at, True
             wish = _LEAST_PENALISED_SECONDS * self.penalty
         elif reply.status is not None and reply.status < 500:
             self.penalty = max(self.penalty * _PENALTY_DECAY, 1.0)
@@ -122,13 +181,49 @@ class HostPace:
             wish = max(wish, retry_after(reply, self.settings.retry_after_cap_seconds) or 0.0)
         return self.owe(reply.ended, wish)
 
+    def _note_reach(self, outcome: Outcome) -> None:
+        if outcome in _UNREACHED:
+            self.error_streak = min(self.error_streak + 1, 60_000)
+            self.good_streak = 0
+            self.slow = self.slow or (outcome in _SLOW and self.error_streak >= _SLOW_AFTER)
+        else:
+            self.error_streak = 0
+            self.good_streak += 1
+            self.slow = self.slow and self.good_streak < _QUICK_AFTER
+
+    def abandoned(self, reply: Reply) -> None:
+        """Note a request that we ended ourselves: it says nothing of the host, but is owed the delay if it was sent."""
+        if reply.sent:
+            self.requests += 1
+            self.owe(reply.ended)
+        else:
+            self.cancel()
+
     def owe(self, ended: float, wish: float = 0.0) -> float:
         """Set the next allowed instant: the usual delay, or `wish` if that is longer, after `ended`."""
         self.delay_seconds = max(self.usual_seconds, wish)
-        self.allowed = ended + self.delay_seconds
+        if self.connections == 1:
+            self.allowed = ended + self.delay_seconds
+        else:
+            self._under_way -= 1
+            heapq.heappush(self._rests, ended + self.delay_seconds)
+            if len(self._rests) > self.connections:
+                heapq.heappop(self._rests)
+            if wish:
+                self._hold = max(self._hold, ended + self.delay_seconds)
+            self._allow()
         self.answers += 1
         self.is_unrecorded = self.delay_seconds > self.known_seconds
         return self.delay_seconds
+
+    def _allow(self) -> None:
+        """Set `allowed` for a host with several connections; infinity while all are in use."""
+        free = self.connections - self._under_way
+        if free <= 0:
+            self.allowed = math.inf
+            return
+        rest = heapq.nlargest(free, self._rests)[-1] if len(self._rests) >= free else -math.inf
+        self.allowed = max(rest, self._sent + self.delay_seconds, self._hold)
 
     def recorded(self, answers: int, restart_seconds: float) -> None:
         """The state after that many answers has been written down, with that many seconds for a restart."""
@@ -138,8 +233,21 @@ class HostPace:
 
     def stretch(self) -> None:
         """Apply a delay that has grown since the last response, by a robots.txt that another host has served."""
-        if self.requests and self.usual_seconds > self.delay_seconds:
+        if not self.requests or self.usual_seconds <= self.delay_seconds:
+            return
+        if self.connections == 1:
             self.owe(self.allowed - self.delay_seconds)
+        else:
+            self.delay_seconds = self.usual_seconds
+            self.is_unrecorded = self.delay_seconds > self.known_seconds
+            self._allow()
+
+    @property
+    def rested(self) -> float:
+        """The monotonic instant from which nothing is owed any more for what was answered."""
+        if self.connections == 1:
+            return self.allowed
+        return max(self._hold, self._sent + self.delay_seconds, *self._rests)
 
     @property
     def restart_seconds(self) -> float:
@@ -166,86 +274,3 @@ def _http_date(text: str) -> datetime | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return found if found.tzinfo is not None else None
-
-
-class Gated(Protocol):
-    """What waits at the gates: `address` is None until it is known."""
-
-    address: str | None
-
-
-Host = TypeVar("Host", bound=Gated)
-
-
-class _AddressGate(Generic[Host]):
-    def __init__(self, interval: float, opens: float) -> None:
-        self.interval = interval
-        self.opens = opens
-        self.waiting: deque[Host] = deque()
-
-
-class Gates(Generic[Host]):
-    """Hosts by the instant of their next turn, and one more gate for each address that several of them share.
-
-    interval: seconds between two requests to an address; shares: factor on it, by address; exempt: networks without
-    an interval. opens: monotonic instant before which no address is asked.
-    """
-
-    def __init__(
-        self, interval: float, shares: Mapping[str, int], exempt: Collection[str], *, opens: float = -math.inf
-    ) -> None:
-        self._interval = interval
-        self._shares = shares
-        self._exempt = tuple(ip_network(network) for network in exempt)
-        self._opens = opens
-        self._addresses: dict[str, _AddressGate[Host] | None] = {}
-        self._heap: list[tuple[float, int, Host | _AddressGate[Host]]] = []
-        self._pushed = 0
-
-    @property
-    def has_address_gates(self) -> bool:
-        """Whether a host's address must be known before its turn."""
-        return self._interval > 0
-
-    def push(self, host: Host, at: float) -> None:
-        """Let `host` have a turn at the monotonic instant `at` or later."""
-        self._push(at, host)
-
-    def pop(self, now: float) -> Host | None:
-        """The host whose turn it is, which then is held by the caller until it is pushed again."""
-        while self._heap and self._heap[0][0] <= now:
-            _, _, entry = heapq.heappop(self._heap)
-            if isinstance(entry, _AddressGate):
-                host = entry.waiting.popleft()
-                entry.opens = now + entry.interval
-                if entry.waiting:
-                    self._push(entry.opens, entry)
-                return host
-            gate = self._gate(entry.address)
-            if gate is None:
-                return entry
-            if gate.opens <= now and not gate.waiting:
-                gate.opens = now + gate.interval
-                return entry
-            gate.waiting.append(entry)
-            if len(gate.waiting) == 1:
-                self._push(gate.opens, gate)
-        return None
-
-    def next_turn(self) -> float | None:
-        """The earliest instant at which `pop` can give a host; None if none waits."""
-        return self._heap[0][0] if self._heap else None
-
-    def _push(self, at: float, entry: Host | _AddressGate[Host]) -> None:
-        self._pushed += 1
-        heapq.heappush(self._heap, (at, self._pushed, entry))
-
-    def _gate(self, address: str | None) -> _AddressGate[Host] | None:
-        if address is None or self._interval <= 0:
-            return None
-        if address not in self._addresses:
-            parsed = ip_address(address)
-            is_exempt = any(parsed in network for network in self._exempt if network.version == parsed.version)
-            interval = self._interval * max(self._shares.get(address, 1), 1)
-            self._addresses[address] = None if is_exempt else _AddressGate(interval, self._opens)
-        return self._addresses[address]

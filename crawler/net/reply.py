@@ -42,6 +42,14 @@ class Reply:
         return media_type(self.headers)
 
 
+class Abandoned(Exception):
+    """We ended the request ourselves, so nothing is known of its page. reply: what it was like until then."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply)
+        self.reply = reply
+
+
 def first_value(headers: list[tuple[str, str]], name: str) -> str | None:
     """The first value of a header, whatever the case of its name."""
     name = name.lower()

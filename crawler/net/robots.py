@@ -31,6 +31,8 @@ _LINE = re.compile(
 _SEPARATOR = re.compile(r"\s*:\s*|\s+")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _ANYBODY = "*"
+_MARKUP = re.compile(r"\s*<(?:[!?a-z]|/)", re.IGNORECASE)
+_MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 # All of printable ASCII: only what would break a line or is no ASCII is encoded before protego reads it.
 _KEPT = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ "
 
@@ -63,7 +65,7 @@ def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
 
     product_token: may be a whole user agent; its leading letters, `-` and `_` count. robots_url: for relative sitemaps.
     """
-    groups = _Groups()
+    groups = _Groups(product_token)
     sitemaps: dict[str, None] = {}
     for line in _LINE_END.split(_decode(body)):
         text = line.partition("#")[0].strip(" \t\x00\x0b\x0c")
@@ -77,7 +79,7 @@ def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
                 sitemaps[url] = None
         else:
             groups.add(found.lastgroup or "", value)
-    ours = groups.of(product_token)
+    ours = groups.ours
     return Rules(Protego.parse(ours.text()), ours.delay, ours.rate(), tuple(sitemaps))
 
 
@@ -97,13 +99,23 @@ def verdict(reply: Reply, hop: int) -> str:
     return DISALLOW
 
 
+def is_suspect(reply: Reply) -> bool:
+    """Whether a 200 looks like a page rather than a robots.txt: by its media type, or because it opens with markup.
+
+    It is read as rules all the same: RFC 9309 2.2 asks to use what can be parsed, whatever stands around it.
+    """
+    if reply.outcome is not Outcome.OK or reply.body is None:
+        return False
+    return reply.media_type in _MARKUP_TYPES or _MARKUP.match(_decode(reply.body[:1024])) is not None
+
+
 class _Group:
     """The rules under one or more user-agent lines."""
 
     def __init__(self) -> None:
-        self.rules: list[tuple[str, str]] = []
+        self.rules: dict[tuple[str, str], None] = {}
         self.delay: float | None = None
-        self.rates: list[str] = []
+        self.rates: dict[str, None] = {}
 
     def text(self) -> str:
         lines = [f"{field}: {quote(value, safe=_KEPT)}" for field, value in self.rules]
@@ -119,14 +131,23 @@ class _Group:
 
 
 class _Groups:
-    """All groups of a file, by product token in lower case; `*` is everybody's."""
+    """The group of one product token, and everybody's, which counts where the token has none.
 
-    def __init__(self) -> None:
+    Other groups are only followed to see where ours begin and end, so a file cannot make its own size squared of them.
+    """
+
+    def __init__(self, product_token: str) -> None:
+        found = _TOKEN.match(product_token)
+        self._token = found.group().lower() if found else ""
         self._by_token: dict[str, _Group] = {}
-        self._ruled: list[_Group] = []  # the user agents that the next allow or disallow is for
-        self._paced: list[_Group] = []  # those that the next crawl-delay is for
+        self._ruled: set[str] = set()  # which of the two the next allow or disallow is for
+        self._paced: set[str] = set()  # which of them the next crawl-delay is for
         self._ruled_is_over = False
         self._paced_is_over = False
+
+    @property
+    def ours(self) -> _Group:
+        return self._by_token.get(self._token) or self._by_token.get(_ANYBODY) or _Group()
 
     def add(self, field: str, value: str) -> None:
         match field:
@@ -135,42 +156,42 @@ class _Groups:
             case "allow" | "disallow":
                 self._ruled_is_over = self._paced_is_over = True
                 if value:
-                    for group in self._ruled:
-                        group.rules.append((field, value))
+                    for token in self._ruled:
+                        self._by_token[token].rules[field, value] = None
             case "delay":
                 # Not of the RFC, so it does not end a run of user agents that share rules.
                 self._paced_is_over = True
                 seconds = _seconds(value)
-                for group in self._paced:
+                for token in self._paced:
+                    group = self._by_token[token]
                     group.delay = max(filter(None, (group.delay, seconds)), default=seconds)
             case "rate":
                 self._paced_is_over = True
-                for group in self._paced:
-                    group.rates.append(quote(value, safe=_KEPT))
-
-    def of(self, product_token: str) -> _Group:
-        found = _TOKEN.match(product_token)
-        token = found.group().lower() if found else ""
-        return self._by_token.get(token) or self._by_token.get(_ANYBODY) or _Group()
+                for token in self._paced:
+                    self._by_token[token].rates[quote(value, safe=_KEPT)] = None
 
     def _start(self, value: str) -> None:
         if self._ruled_is_over:
-            self._ruled, self._ruled_is_over = [], False
+            self._ruled, self._ruled_is_over = set(), False
         if self._paced_is_over:
-            self._paced, self._paced_is_over = [], False
+            self._paced, self._paced_is_over = set(), False
         named = _TOKEN.match(value.replace(_ANYBODY, ""))
         token = _ANYBODY if value.split()[:1] == [_ANYBODY] else named.group().lower() if named else None
-        if token is not None:
-            group = self._by_token.setdefault(token, _Group())
-            self._ruled.append(group)
-            self._paced.append(group)
+        if token is not None and token in (self._token, _ANYBODY):
+            self._by_token.setdefault(token, _Group())
+            self._ruled.add(token)
+            self._paced.add(token)
 
 
 def _decode(body: bytes) -> str:
+    text = _decoded(body[:MAX_BYTES])
     if len(body) >= MAX_BYTES:
         # Half of a rule is another rule: `disallow: /private` cut short is `disallow: /`.
-        kept = body[:MAX_BYTES]
-        body = kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _decoded(body: bytes) -> str:
     if body.startswith((b"\xff\xfe", b"\xfe\xff")):
         return body.decode("utf-16", "replace")
     # A broken byte order mark is one as well.

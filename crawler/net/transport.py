@@ -4,6 +4,7 @@ Owns the session class, its adapter and the idle connections of a task. Never re
 never keeps a cookie, never follows a redirect, never retries by itself.
 """
 
+import math
 import ssl
 import threading
 from collections import OrderedDict
@@ -16,6 +17,7 @@ from requests import PreparedRequest, Response, Session
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
+from crawler.net.access import Proxy
 from crawler.net.wire import Limits, PinnedConnection, PinnedTLSConnection, Wire
 
 Connection: TypeAlias = PinnedConnection | PinnedTLSConnection
@@ -31,9 +33,13 @@ class Place:
     host: str
     port: int
 
+    @property
+    def parts(self) -> tuple[str, str, int]:
+        return self.scheme, self.host, self.port
+
 
 class PinnedRequest(PreparedRequest):
-    """A GET of `target` at `place`, on a connection to one of `addresses`."""
+    """A GET of `target` at `place`, on a connection to one of `addresses`: its own, or those of its `proxy`."""
 
     def __init__(self, url: str, place: Place, target: str, headers: Mapping[str, str]) -> None:
         super().__init__()
@@ -43,11 +49,33 @@ class PinnedRequest(PreparedRequest):
         self.place = place
         self.target = target
         self.addresses: Sequence[str] = ()
+        self.proxy: Proxy | None = None
         self.limits: Limits
         self.connection: Connection | None = None
         self.may_reuse = True
         self.is_reused = False
         self.on_send: Callable[[], None] = _nothing
+
+    def use_proxy(self, proxy: Proxy) -> None:
+        """Go through `proxy`: by CONNECT for https, else by naming the whole URL (RFC 9112 3.2.2)."""
+        self.proxy = proxy
+        if self.place.scheme == "http":
+            host = f"[{self.place.host}]" if ":" in self.place.host else self.place.host
+            port = "" if self.place.port == 80 else f":{self.place.port}"
+            self.target = f"http://{host}{port}{self.target}"
+            self.headers.update(proxy.headers())
+
+    def abandon(self) -> None:
+        """Let it end now, wherever another thread is with it."""
+        if hasattr(self, "limits"):
+            self.limits.deadline = -math.inf
+        if self.connection is not None:
+            self.connection.abandon()
+
+    @property
+    def address(self) -> str | None:
+        """Where the host was asked; behind a proxy nobody knows."""
+        return None if self.connection is None or self.proxy else self.connection.address
 
 
 class SingleSession(Session):
@@ -78,7 +106,7 @@ class PinnedAdapter(BaseAdapter):
         connection = self._idle.take(request.place, request.addresses) if request.may_reuse else None
         request.is_reused = connection is not None
         if connection is None:
-            connection = self._idle.make(request.place)
+            connection = self._idle.make(request.place, request.proxy)
             connection.addresses = request.addresses
             connection.limits = request.limits
             request.connection = connection
@@ -136,13 +164,17 @@ class IdleConnections:
             if old is not None:
                 old.close()
 
-    def make(self, place: Place) -> Connection:
-        """A connection to `place` that is not connected yet."""
+    def make(self, place: Place, proxy: Proxy | None = None) -> Connection:
+        """A connection to `place`, through `proxy` if there is one, that is not connected yet."""
+        host, port = (proxy.host, proxy.port) if proxy else (place.host, place.port)
         if place.scheme == "http":
-            return PinnedConnection(place.host, place.port)
+            return PinnedConnection(host, port)
         with self._lock:
             self._tls = self._tls or trusting_context()
-        return PinnedTLSConnection(place.host, place.port, ssl_context=self._tls, cert_reqs="CERT_REQUIRED")
+        connection = PinnedTLSConnection(host, port, ssl_context=self._tls, cert_reqs="CERT_REQUIRED")
+        if proxy:
+            connection.set_tunnel(place.host, place.port, proxy.headers(), scheme="http")
+        return connection
 
     def close(self) -> None:
         """Close all idle connections."""

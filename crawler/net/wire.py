@@ -5,8 +5,10 @@ request, so a server that sends a byte a second is dropped in time; response hea
 do the protocol on top. Never resolves a name: it is given the addresses that the Resolver has checked.
 """
 
+import contextlib
 import http.client
 import io
+import os
 import re
 import socket
 import ssl
@@ -175,6 +177,7 @@ class PinnedConnection(HTTPConnection):
     addresses: Sequence[str] = ()
     limits: Limits
     address: str | None = None
+    descriptor: int | None = None
 
     def _new_conn(self) -> socket.socket:
         return _connect(self)
@@ -183,21 +186,41 @@ class PinnedConnection(HTTPConnection):
         super().connect()
         self.sock = _wrapped(self)
 
+    def abandon(self) -> None:
+        """End what another thread waits for on this connection, be it that it is being made."""
+        if self.descriptor is not None:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self.descriptor)) as twin:
+                twin.shutdown(socket.SHUT_RDWR)
+
 
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
     """The same over TLS; the server name that is asked for and checked stays the name."""
+
+    def _tunnel(self) -> None:
+        # What a proxy says to CONNECT is under the request's limits, as all that is read.
+        sock = self.sock
+        if not isinstance(sock, socket.socket):
+            raise TypeError(f"{type(sock).__name__} is no socket")
+        self.sock = Wire(sock, self.limits)
+        try:
+            super()._tunnel()
+        finally:
+            self.sock = sock
+        sock.settimeout(self.limits.left(self.limits.connect))
 
 
 def _connect(connection: PinnedConnection | PinnedTLSConnection) -> socket.socket:
     failure: OSError | None = None
     limits = connection.limits
     give_up = time.monotonic() + limits.connect
-    for address in connection.addresses:
+    for left, address in zip(range(len(connection.addresses), 0, -1), connection.addresses, strict=True):
+        share = (give_up - time.monotonic()) / left  # so that one that does not answer leaves time for the others
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
+        connection.descriptor = sock.fileno()
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(limits.left(max(give_up - time.monotonic(), 0.001)))
+            sock.settimeout(limits.left(max(share, 0.001)))
             sock.connect((address, connection.port))
         except OSError as error:
             sock.close()

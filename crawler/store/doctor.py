@@ -17,6 +17,7 @@ from crawler.store.files import LEFTOVER_SECONDS
 from crawler.store.holds import HOLDS, all_held
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES, Lease, newest_lease
+from crawler.store.live import LIVE
 from crawler.store.manifest import CHECKS, CYCLE_TABLES, PUBLICATIONS, Manifest, published
 from crawler.store.overview import CycleRow, State
 from crawler.store.purges import PURGES, all_purges
@@ -24,6 +25,7 @@ from crawler.store.reader import VIEWS_FILE
 from crawler.store.scoping import SEEDS
 from crawler.store.space import needed_bytes
 from crawler.store.summary import SUMMARIES
+from crawler.store.wants import WANTS
 
 SHOWN_PATHS = 20
 
@@ -43,6 +45,8 @@ _KNOWN = re.compile(
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/{HOLDS}/bucket=\d{{4}}/\d{{8}}\.json",
+            rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
+            rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots)(?:-r\d+)?\.parquet",

@@ -119,6 +119,13 @@ class Files:
         """`create` of `content`."""
         return self.create(self._stage(content), name)
 
+    def overwrite(self, content: bytes, name: str) -> None:
+        """Give `name` other bytes, whole at each moment but not durable: for what is of no use after a crash."""
+        staged, target = self.staged(".bytes"), Path(self.path(name))
+        staged.write_bytes(content)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(staged, target)
+
     def delete(self, name: str) -> None:
         """Remove `name`. Raises FileNotFoundError."""
         os.unlink(self.path(name))

@@ -4,23 +4,30 @@ Reads the plan, the admission, the holds and the log of its bucket; writes segme
 nothing of the network.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
+
+from crawler.core.columns import FoundLinks
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
-from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
+from crawler.store.links import links_table
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.purges import keep_purged, purged_hosts
+from crawler.store.recent import recent_paths
 from crawler.store.state import checkpoint_epochs, checkpoint_name
+from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
 SIDE_TABLES = ("capture", "link", "robots", "host_state")
@@ -60,7 +67,7 @@ class FetchLedger:
     def todo(self) -> list[Target]:
         """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
         query.view_files(self._con, "plan_files", "plan", [self._plan.path])
-        self._view_log("observed", "observation", self._plan.epoch + 1)
+        self._view_log(self._con, "observed", "observation", self._plan.epoch + 1)
         keep_purged(self.lake, self._con)
         parameters = {
             "cutoff_priority": self._admission.cutoff_priority,
@@ -73,96 +80,124 @@ class FetchLedger:
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
-        epoch = self._view_base("host", "host_state")
-        self._view_log("tail_host", "host_state", epoch)
+        return self._hosts(self._con)
+
+    def host(self, name: str) -> HostState | None:
+        """What is known of a host of the bucket that is not in `todo`. Any thread may ask."""
+        con = self.lake.connect()
+        query.keep_rows(con, "todo", "host VARCHAR", [(name,)])
+        return self._hosts(con).get(name)
+
+    def _hosts(self, con: duckdb.DuckDBPyConnection) -> dict[str, HostState]:
+        epoch = self._view_base(con, "host", "host_state")
+        self._view_log(con, "tail_host", "host_state", epoch)
         since = self.lake.clock.now() - timedelta(days=1)
-        self._view_recent("recent_observation", "observation", since)
-        self._view_recent("recent_robots", "robots", since)
-        found = query.rows(query.run(self._con, "fetch/hosts", {"since": since}))
+        self._view_recent(con, "recent_observation", "observation", since)
+        self._view_recent(con, "recent_robots", "robots", since)
+        found = query.rows(query.run(con, "fetch/hosts", {"since": since}))
         return {row["host"]: HostState(*(row[field.name] for field in fields(HostState))) for row in found}
 
     def robots(self) -> dict[str, RobotsCopy]:
         """The newest robots.txt decisions for the hosts in `todo`, by origin; call `todo` first."""
-        epoch = self._view_base("robots", "robots")
-        self._view_log("tail_robots", "robots", epoch)
-        found = query.rows(query.run(self._con, "fetch/robots"))
+        return self._robots(self._con)
+
+    def robots_of(self, hosts: Collection[str]) -> dict[str, RobotsCopy]:
+        """As `robots`, for hosts of the bucket that are not in `todo`. Any thread may ask."""
+        con = self.lake.connect()
+        query.keep_rows(con, "todo", "host VARCHAR", [(host,) for host in sorted(hosts)])
+        return self._robots(con)
+
+    def _robots(self, con: duckdb.DuckDBPyConnection) -> dict[str, RobotsCopy]:
+        epoch = self._view_base(con, "robots", "robots")
+        self._view_log(con, "tail_robots", "robots", epoch)
+        found = query.rows(query.run(con, "fetch/robots"))
         return {row["origin"]: RobotsCopy(**row) for row in found}
+
+    def want(self, want: Want) -> RobotsAnswer | None:
+        """What the owner of another bucket knows of a robots.txt; it is told that we want it. Any thread may ask."""
+        leave_want(self.lake, want)
+        return newest_answer(self.lake, want)
+
+    def wants(self) -> list[Want]:
+        """The robots.txt of hosts of this bucket that others want to know."""
+        return recent_wants(self.lake, self.bucket)
 
     def held(self) -> frozenset[str]:
         """The hosts of the bucket that an operator holds or has purged at this moment."""
         return frozenset(held_hosts(self.lake, self.bucket)) | purged_hosts(self.lake, self.bucket)
 
-    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-        """Write one segment: the rows by table, without the columns that say where they belong."""
-        stamped = self._stamped(rows)
-        staged = {table: self._stage(table, stamped[table]) for table in SIDE_TABLES if stamped.get(table)}
-        staged[LEAD] = self._stage(LEAD, stamped.get(LEAD, []))
+    def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+        """Write one segment: the rows by table, without the columns that say where they belong, and the links."""
+        fresh = self._stamped(rows, links)
+        staged = {table: self._stage(table, fresh[table]) for table in SIDE_TABLES if fresh[table].num_rows}
+        staged[LEAD] = self._stage(LEAD, fresh[LEAD])
         self.lake.commit(self.owner, LEAD, staged)
 
-    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None:
+    def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
         """Write the last segment's rows together with all rows of the cycle so far, one file a table.
 
-        complete: whether nothing is left to do, be it that all was asked for or that the deadline passed.
+        complete: whether nothing is left to do, be it that all was asked for or that the deadline passed. If not, we
+        were stopped and have no time: only the observations, which say so, become one file; the rest is one more
+        segment, which the next owner folds.
         """
-        stamped = self._stamped(rows)
+        fresh = self._stamped(rows, links)
         staged: dict[str, Path] = {}
         replaced = []
         for table in FOLDED:
             earlier = self.lake.current(table, "bucket", self.bucket, self.owner.written, self.cycle)
-            if table != LEAD and not earlier and not stamped.get(table):
+            if table != LEAD and not complete:
+                if fresh[table].num_rows:
+                    staged[table] = self._stage(table, fresh[table])
+                continue
+            if table != LEAD and not earlier and not fresh[table].num_rows:
                 continue
             metadata = {"complete": str(complete).lower()} if table == LEAD else {}
-            staged[table] = self._fold(table, self.lake.paths(earlier), stamped.get(table, []), metadata)
+            staged[table] = self._fold(table, self.lake.paths(earlier), fresh[table], metadata)
             replaced.append(table)
-        if stamped.get("capture"):
-            staged["capture"] = self._stage("capture", stamped["capture"])
+        if fresh["capture"].num_rows:
+            staged["capture"] = self._stage("capture", fresh["capture"])
         self.lake.commit(self.owner, LEAD, staged, whole=replaced)
 
-    def _stamped(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+    def _stamped(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> dict[str, pa.Table]:
+        """The tables of `rows` and `links`, with the columns that say where they belong."""
         stamp = {
             "cycle": self.cycle.day,
             "bucket": self.bucket,
             "epoch": self.owner.epoch,
             "sequence": self.owner.sequence + 1,
         }
-        return {table: [{**row, **stamp} for row in found] for table, found in rows.items()}
+        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in (LEAD, *SIDE_TABLES)}
+        if links:
+            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
+        return fresh
 
-    def _stage(self, table: str, rows: Sequence[Row]) -> Path:
+    def _stage(self, table: str, fresh: pa.Table) -> Path:
         if table == "link":
-            rows = sorted(rows, key=lambda row: (row["target_host_key"], row["target_url_key"]))
+            fresh = fresh.sort_by([("target_host_key", "ascending"), ("target_url_key", "ascending")])
         staged = self.lake.files.staged(".parquet")
-        tables.write_rows(staged, table, rows)
+        tables.write_table(staged, fresh)
         return staged
 
-    def _fold(self, table: str, earlier: Sequence[str], fresh: Sequence[Row], metadata: Mapping[str, str]) -> Path:
+    def _fold(self, table: str, earlier: Sequence[str], fresh: pa.Table, metadata: Mapping[str, str]) -> Path:
         staged = self.lake.files.staged(".parquet")
         query.view_files(self._con, "earlier", table, earlier)
-        self._con.register("fresh", tables.rows_table(table, fresh))
+        self._con.register("fresh", fresh)
         reader = query.arrow(self._con, f"fetch/fold_{table}")
         tables.write_result(staged, table, reader, metadata)
         self._con.unregister("fresh")
         return staged
 
-    def _view_log(self, view: str, table: str, from_epoch: int) -> None:
+    def _view_log(self, con: duckdb.DuckDBPyConnection, view: str, table: str, from_epoch: int) -> None:
         files = self.lake.current(table, "bucket", self.bucket, self.owner.written)
-        query.view_files(self._con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
+        query.view_files(con, view, table, self.lake.paths(file for file in files if file.epoch >= from_epoch))
 
-    def _view_recent(self, view: str, table: str, since: datetime) -> None:
-        """Make `view` of the files that can hold rows after `since`, whatever a checkpoint has folded already.
+    def _view_recent(self, con: duckdb.DuckDBPyConnection, view: str, table: str, since: datetime) -> None:
+        paths = recent_paths(self.lake, table, self.bucket, self.owner.written, since)
+        query.view_files(con, view, table, paths)
 
-        A bucket has one owner at a time, so files in the order of (epoch, sequence) are in the order of time.
-        """
-        paths = []
-        for path in reversed(self.lake.paths(self.lake.current(table, "bucket", self.bucket, self.owner.written))):
-            newest = tables.largest(path, "fetched_at")
-            if newest is not None and newest <= since:
-                break
-            paths.append(path)
-        query.view_files(self._con, view, table, paths)
-
-    def _view_base(self, part: str, table: str) -> int:
+    def _view_base(self, con: duckdb.DuckDBPyConnection, part: str, table: str) -> int:
         """Make the view of one part of the newest checkpoint; returns its epoch, 0 without one."""
         epochs = checkpoint_epochs(self.lake, self.bucket)
         names = [checkpoint_name(self.lake, self.bucket, epochs[-1], part)] if epochs else []
-        query.view_files(self._con, f"base_{part}", table, [self.lake.files.path(name) for name in names])
+        query.view_files(con, f"base_{part}", table, [self.lake.files.path(name) for name in names])
         return epochs[-1] if epochs else 0

@@ -4,21 +4,57 @@ Reads and writes the metadata; each migration rewrites what it must before the n
 run again after a crash. The version is announced by a create-if-absent of the next metadata file.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
 
 from crawler.core.errors import CorruptLake, SchemaMismatch
+from crawler.store.columns import NewColumn, add_columns
 from crawler.store.files import Files
-from crawler.store.lake import SCHEMA_VERSION, read_metadata
+from crawler.store.lake import SCHEMA_VERSION, Metadata, partition_name, read_metadata
+from crawler.store.lease import KernelLock, this_process
 
-# By the version that it starts from. Version 1 is the first, so there is none yet.
-MIGRATIONS: dict[int, Callable[[Files], None]] = {}
+_PACED = (
+    NewColumn("connections", pa.uint8(), 1),
+    NewColumn("address_delay_seconds", pa.float64(), 0.0),  # what was in force is not known: not to be judged by it
+    NewColumn("address_buckets", pa.uint16(), 1),
+)
+
+
+def _to_2(files: Files) -> None:
+    """Several requests at once, address gates, audits of validators, the slow lane, suspect robots.txt."""
+    add_columns(
+        files,
+        {
+            "observation": (*_PACED, NewColumn("audit", pa.bool_(), value=False)),
+            "robots": (
+                *_PACED,
+                NewColumn("suspect", pa.bool_(), value=False),
+                NewColumn("read_at", pa.timestamp("us", "UTC"), None),
+                NewColumn("unreachable_since", pa.timestamp("us", "UTC"), None),
+            ),
+            "host_state": (
+                NewColumn("busy_at", pa.timestamp("us", "UTC"), None),
+                NewColumn("slow", pa.bool_(), value=False),
+                NewColumn("validator_audits", pa.uint32(), 0),
+                NewColumn("validator_lies", pa.uint32(), 0),
+            ),
+        },
+    )
+
+
+# By the version that it starts from.
+MIGRATIONS: dict[int, Callable[[Files], None]] = {1: _to_2}
 
 
 def migrate(root: str, *, to_version: int = SCHEMA_VERSION) -> tuple[int, int]:
     """Bring the lake at `root` to `to_version`; returns the versions before and after.
 
-    Raises NoLake, SchemaMismatch for a lake that is newer, CorruptLake for a version that there never was.
+    Owns all partitions meanwhile. Raises NoLake, BucketTaken while a task of the older version runs, SchemaMismatch for
+    a lake that is newer, CorruptLake for a version that there never was.
     """
     files = Files(root)
     metadata = read_metadata(files)
@@ -28,8 +64,19 @@ def migrate(root: str, *, to_version: int = SCHEMA_VERSION) -> tuple[int, int]:
     while metadata.schema_version < to_version:
         if metadata.schema_version not in MIGRATIONS:
             raise CorruptLake(files.root, f"has schema version {metadata.schema_version}, which no Recrawl wrote")
-        MIGRATIONS[metadata.schema_version](files)
+        with _nobody_writes(files, metadata):
+            MIGRATIONS[metadata.schema_version](files)
         metadata = replace(metadata, schema_version=metadata.schema_version + 1)
         number = len(files.names("meta")) + 1
         files.create_bytes(metadata.to_json(), f"meta/{number:04d}.json")
     return before, metadata.schema_version
+
+
+@contextmanager
+def _nobody_writes(files: Files, metadata: Metadata) -> Iterator[None]:
+    guard, holder = KernelLock(Path(files.root, "locks")), this_process()
+    with ExitStack() as held:
+        for kind in ("bucket", "shard"):
+            for number in range(metadata.buckets):
+                held.callback(guard.hold(partition_name(kind, number), holder))
+        yield

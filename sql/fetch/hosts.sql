@@ -30,7 +30,11 @@ SELECT
     state.crawl_delay_seconds,
     state.penalty,
     state.error_streak,
-    coalesce(asked.requests, 0) AS requests_last_day
+    coalesce(asked.requests, 0) AS requests_last_day,
+    state.busy_at,
+    state.slow,
+    state.validator_audits,
+    state.validator_lies
 FROM newest
 LEFT JOIN asked USING (host)
 ORDER BY newest.host

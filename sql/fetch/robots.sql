@@ -1,18 +1,28 @@
--- The newest robots.txt decision of each origin of the hosts that a fetch will ask, with the newest body that it had.
+-- The newest robots.txt decision of each origin of the hosts that a fetch will ask, with the last good body.
 -- Reads: base_robots, tail_robots, todo.
 -- Grain: one row per origin.
 WITH decided AS (
     SELECT * FROM (SELECT * FROM base_robots UNION BY NAME SELECT * FROM tail_robots)
     WHERE final AND regexp_extract(origin, '^[a-z]+://(.*?)(?::[0-9]+)?$', 1) IN (SELECT host FROM todo)
+),
+newest AS (
+    SELECT * FROM decided
+    QUALIFY row_number() OVER (PARTITION BY origin ORDER BY epoch DESC, sequence DESC, fetched_at DESC) = 1
+),
+good AS ( -- a robots.txt that is gone is an answer as well: the rules before it are no longer the site's
+    SELECT origin, body, body_digest, coalesce(read_at, fetched_at) AS read_at FROM decided
+    WHERE verdict = 'allow' OR body IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY origin ORDER BY epoch DESC, sequence DESC, fetched_at DESC) = 1
 )
 SELECT
-    origin,
-    arg_max(verdict, log_position(epoch, sequence)) AS verdict,
-    max(fetched_at) AS fetched_at,
-    arg_max(valid_until, log_position(epoch, sequence)) AS valid_until,
-    arg_max(body, log_position(epoch, sequence)) FILTER (verdict = 'rules') AS body,
-    arg_max(body_digest, log_position(epoch, sequence)) FILTER (verdict = 'rules') AS body_digest,
-    max(fetched_at) FILTER (verdict = 'rules' AND body IS NOT NULL) AS body_fetched_at
-FROM decided
-GROUP BY origin
-ORDER BY origin
+    newest.origin,
+    newest.verdict,
+    newest.fetched_at,
+    newest.valid_until,
+    good.body,
+    good.body_digest,
+    CASE WHEN good.body IS NOT NULL THEN good.read_at END AS body_fetched_at,
+    newest.unreachable_since
+FROM newest
+LEFT JOIN good USING (origin)
+ORDER BY newest.origin

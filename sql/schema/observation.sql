@@ -16,9 +16,13 @@ CREATE TABLE observation (
     sent BOOLEAN NOT NULL,
     late BOOLEAN NOT NULL,
     delay_seconds DOUBLE NOT NULL,
+    connections UTINYINT NOT NULL,
     address VARCHAR,
+    address_delay_seconds DOUBLE NOT NULL,
+    address_buckets USMALLINT NOT NULL,
     robots_digest BLOB,
     conditional BOOLEAN NOT NULL,
+    audit BOOLEAN NOT NULL,
     etag VARCHAR,
     last_modified VARCHAR,
     content_type VARCHAR,
@@ -60,9 +64,13 @@ COMMENT ON COLUMN observation.ended_at IS 'instant at which the response ended o
 COMMENT ON COLUMN observation.sent IS 'whether a request went to the host';
 COMMENT ON COLUMN observation.late IS 'whether fetched_at is after the cycle''s window';
 COMMENT ON COLUMN observation.delay_seconds IS 'seconds from ended_at that the host was owed before its next request';
+COMMENT ON COLUMN observation.connections IS 'requests that could be under way at the host at once, see host.connections; mostly 1';
 COMMENT ON COLUMN observation.address IS 'IP address that was connected to, e.g. 192.0.2.7';
+COMMENT ON COLUMN observation.address_delay_seconds IS 'politeness.address_delay_seconds in force at address; 0 for none, be it exempt';
+COMMENT ON COLUMN observation.address_buckets IS 'buckets with hosts known at address, which share its rate; 1 if it was met first in this task';
 COMMENT ON COLUMN observation.robots_digest IS 'SHA-256 of the robots.txt body that the decision rests on; NULL if there was none';
 COMMENT ON COLUMN observation.conditional IS 'whether the request carried If-None-Match or If-Modified-Since';
+COMMENT ON COLUMN observation.audit IS 'whether validators that we have were held back, to see if the host''s are true';
 COMMENT ON COLUMN observation.etag IS 'ETag of the response verbatim, or that of the stored copy after a 304';
 COMMENT ON COLUMN observation.last_modified IS 'Last-Modified of the response verbatim, or that of the stored copy after a 304';
 COMMENT ON COLUMN observation.content_type IS 'media type of the response in lower case, without parameters';

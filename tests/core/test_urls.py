@@ -1,9 +1,6 @@
 """Canonical URLs: every row of urls.jsonl, the laws, and the traps of a URL's shape."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,14 +9,8 @@ from hypothesis import strategies as st
 from crawler.core import urls
 from crawler.core.config import TrapSettings
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize, pattern_key, shape_trap
-
-ROWS = [
-    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "urls.jsonl").read_bytes().split(b"\n") if line
-]
-DISAGREED: dict[str, str] = {}  # id -> why the canonical form is not met
-UNTRAPPED = {
-    "ur-253": "a date in the future is no shape: traps.max_urls_per_pattern stops calendars once nothing in them is new"
-}
+from tests.cases.facts import Row
+from tests.cases.required import each_row, require
 
 # Pieces that mean something to a URL parser, so that random text reaches its corners.
 MEANINGFUL = """http:// https:// // / . .. %2e %2E % %4 %41 %7e %e9 %25 ? & = # @ : ; a Z é ß \\ | ^ ` ' " < > { } [ ]
@@ -39,19 +30,9 @@ def url_of(text: str, base: str | None = None) -> str:
     return found.url if isinstance(found, CanonicalUrl) else "reject"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["id"]))
-def test_a_url_row_is_met(row: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    if row["id"] in DISAGREED:
-        request.applymarker(pytest.mark.xfail(reason=DISAGREED[row["id"]], strict=True))
-    accepted = [row["expected"], *row.get("accept", [])]
-    assert url_of(row["input"]["url"], row["input"].get("base")) in accepted, row["why"]
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if "trap" in row], ids=lambda row: str(row["id"]))
-def test_the_trap_guard_flags_what_a_row_calls_a_trap(row: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    if row["id"] in UNTRAPPED:
-        request.applymarker(pytest.mark.xfail(reason=UNTRAPPED[row["id"]], strict=True))
-    assert bool(shape_trap(row["expected"], 0, TrapSettings())) == row["trap"]
+@each_row("urls.jsonl")
+def test_a_url_row_is_met(row: Row) -> None:
+    require("urls.jsonl", row)
 
 
 @given(ADDRESSES, BASES)

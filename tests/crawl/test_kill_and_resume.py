@@ -39,7 +39,7 @@ def test_a_fetch_killed_at_twenty_random_moments_completes_its_plan(tmp_path: Pa
             start = len(server.log)
             with Task("fetch", tmp_path / "recrawl.toml", FIRST_DAY, 0) as task:
                 if number % 2:
-                    _wait_until(lambda start=start: len(server.log) > start)
+                    wait_until(lambda start=start: len(server.log) > start)
                 time.sleep(moments.uniform(0, 0.8))
                 _kill(task)
             asked = _asked(server, start)
@@ -61,7 +61,7 @@ def test_a_crawl_delay_learnt_by_a_killed_task_is_kept_by_the_next(tmp_path: Pat
     with WebServer(plain_web.respond) as server:
         crawl, urls = _planned(tmp_path, server, {PATIENT_HOST: 2}, segment_seconds=60)
         with Task("fetch", tmp_path / "recrawl.toml", FIRST_DAY, 0) as task:
-            _wait_until(lambda: bool(_asked(server, 0)))
+            wait_until(lambda: bool(_asked(server, 0)))
             _kill(task)
         with Task("fetch", tmp_path / "recrawl.toml", FIRST_DAY, 0) as task:
             code, errors = task.end(timeout=120)
@@ -139,7 +139,7 @@ def _kill(task: Task) -> None:
     task.process.wait()
 
 
-def _wait_until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(is_so: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, "waited in vain"

@@ -120,6 +120,7 @@ def _settings(folder: Path, server: WebServer) -> Path:
                 "allow_private": ["127.0.0.0/8"],
                 "max_body_bytes": 32 << 20,
                 "max_parse_bytes": 32 << 20,
+                "audit_share": 0.0,  # each unchanged page shall be a 304
             },
             "politeness": NO_DELAYS,
             "plan": {"min_interval_days": 30},

@@ -64,8 +64,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     for name in STAGES:
         module = ModuleType(f"crawler.stages.{name}")
 
-        def run(lake: Lake, cycle: object, *partition: int, _name: str = name) -> dict[str, object]:
+        def run(lake: Lake, cycle: object, *partition: int, _name: str = name, **more: object) -> dict[str, object]:
             noted.append((_name, str(cycle), *partition))
+            noted.given.update(more)
             noted.fails(_name, *partition)
             return {"failed": noted.incomplete, "lagging": noted.lagging} if _name == "check" else {"rows": 1}
 

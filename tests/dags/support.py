@@ -11,13 +11,17 @@ USER_AGENT = "testbot/1.0 (+https://example.org/bot)"
 
 
 class Calls(list[tuple[object, ...]]):
-    """The calls of stages, as (stage, cycle, bucket ...); `fails` is asked before each and may raise."""
+    """The calls of stages, as (stage, cycle, bucket ...); `fails` is asked before each and may raise.
+
+    given: what any of them was passed besides, by name.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.fails: Callable[..., None] = lambda *call: None
         self.incomplete: list[int] = []
         self.lagging: list[str] = []
+        self.given: dict[str, object] = {}
 
     def of(self, stage: str) -> list[tuple[object, ...]]:
         return sorted(call[1:] for call in self if call[0] == stage)

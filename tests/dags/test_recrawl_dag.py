@@ -1,8 +1,10 @@
 """The daily DAG, run in this process by `dag.test()`: real Airflow, a real lake, stages that only note their calls."""
 
 import ast
+import os
 import subprocess
 import sys
+from base64 import b64encode
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.core.errors import BucketTaken, CorruptLake, LeaseLost
+from crawler.core.secrets import Secrets
 from crawler.store.lake import Lake
 from tests.dags.support import BUCKETS, DAGS, Calls
 
@@ -202,6 +205,49 @@ def test_a_cycle_that_cannot_fit_on_the_disk_fails_before_anything_is_planned(
     assert run.state == "failed"
     assert calls == []
     assert "nothing was planned" in failures(caplog, capfd)
+
+
+def test_a_connection_of_airflow_reaches_the_fetch_and_nothing_that_is_written_down(
+    recrawl_dag: Any,
+    lake: Lake,
+    calls: Calls,
+    day: date,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with Path(os.environ["RECRAWL_SETTINGS"]).open("a") as file:
+        file.write('[host."a.test"]\ncredentials = "airflow:site"\nheaders = {X-Key = "env:SITE_KEY"}\n')
+    monkeypatch.setenv("AIRFLOW_CONN_SITE", "http://joe:hunter2@a.test")
+    monkeypatch.setenv("SITE_KEY", "k3y-hunter2")
+
+    run = recrawl_dag.test(logical_date=midnight(day))
+
+    assert run.state == "success"
+    secrets = calls.given["secrets"]
+    assert isinstance(secrets, Secrets)
+    assert secrets.login["airflow:site"].reveal() == f"Basic {b64encode(b'joe:hunter2').decode()}"
+    assert secrets.text["env:SITE_KEY"].reveal() == "k3y-hunter2"
+    logged = "".join(capfd.readouterr()) + caplog.text
+    assert not any(secret in logged for secret in ("hunter2", b64encode(b"joe:hunter2").decode()))
+
+
+def test_a_connection_that_is_not_there_fails_the_fetch_before_any_request_and_says_how_to_add_it(
+    recrawl_dag: Any,
+    lake: Lake,
+    calls: Calls,
+    day: date,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with Path(os.environ["RECRAWL_SETTINGS"]).open("a") as file:
+        file.write('[host."a.test"]\ncredentials = "airflow:nowhere"\n')
+
+    run = recrawl_dag.test(logical_date=midnight(day))
+
+    assert run.state == "failed"
+    assert calls.of("fetch") == []
+    assert "airflow connections add nowhere" in failures(caplog, capfd)
 
 
 def test_a_run_without_a_date_says_that_it_needs_one(

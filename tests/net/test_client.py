@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.core.clock import SystemClock
-from crawler.core.config import FetchSettings
+from crawler.core.fetch_settings import FetchSettings
 from crawler.core.outcomes import Outcome
 from crawler.net.client import Client
 from crawler.net.resolver import Resolver

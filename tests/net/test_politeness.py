@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.core.config import PolitenessSettings
+from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome, of_status
-from crawler.net.politeness import Gates, HostPace, retry_after
+from crawler.net.gates import Gates
+from crawler.net.politeness import HostPace, retry_after
 from crawler.net.reply import Reply
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -170,7 +171,7 @@ class Waiting:
 
 
 def test_hosts_come_in_the_order_of_their_instants() -> None:
-    gates: Gates[Waiting] = Gates(0.0, {}, ())
+    gates: Gates[Waiting] = Gates(0.0, {}, (), started=0.0)
     for name, at in enumerate([3.0, 1.0, 2.0]):
         gates.push(Waiting(name, None, 1), at)
     assert gates.pop(0.5) is None
@@ -180,7 +181,7 @@ def test_hosts_come_in_the_order_of_their_instants() -> None:
 
 
 def test_an_exempt_network_and_an_unknown_address_have_no_gate() -> None:
-    gates: Gates[Waiting] = Gates(5.0, {}, ["10.0.0.0/8", "::1/128"])
+    gates: Gates[Waiting] = Gates(5.0, {}, ["10.0.0.0/8", "::1/128"], started=-5.0)
     for name, address in enumerate(["10.0.0.1", "10.0.0.1", None, None, "8.8.8.8", "8.8.8.8"]):
         gates.push(Waiting(name, address, 1), 0.0)
     found = []
@@ -202,7 +203,7 @@ def test_no_gate_is_broken_and_no_time_is_wasted(
     hosts: list[tuple[int, int, float]], interval: float, shares: dict[str, int], threads: int, elapsed: float
 ) -> None:
     """Simulated threads: every host and address keeps its pace; with threads enough the makespan is near its bound."""
-    gates: Gates[Waiting] = Gates(interval, shares, ())
+    gates: Gates[Waiting] = Gates(interval, shares, (), started=-99.0)
     delays = {}
     for name, (address, count, delay) in enumerate(hosts):
         gates.push(Waiting(name, f"192.0.2.{address}", count), 0.0)

@@ -1,5 +1,6 @@
 """What the absence of a robots.txt means, and files that no parser should fall over."""
 
+import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.reply import Reply
-from crawler.net.robots import MAX_BYTES, parse, verdict
+from crawler.net.robots import MAX_BYTES, is_suspect, parse, verdict
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 REPLY = Reply(Outcome.OK, 200, [], b"", 0, False, None, True, None, NOW, NOW, 0.0, 0.0)
@@ -65,6 +66,67 @@ def test_a_rule_that_the_size_limit_cuts_is_dropped() -> None:
     body = b"user-agent: *\n" + b"#" * (MAX_BYTES - 14 - 1 - len("disallow: /")) + b"\ndisallow: /private\n"
     assert parse(body, "testbot").allowed("http://a.test/x")
     assert parse(body[:MAX_BYTES], "testbot").allowed("http://a.test/x")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_a_rule_that_the_size_limit_cuts_is_dropped_in_two_byte_letters_too(codec: str) -> None:
+    mark, start, rest = (
+        part.encode(codec) for part in ("\ufeff", "user-agent: *\n#", "\ndisallow: /kept\ndisallow: /")
+    )
+    filler = "#".encode(codec) * ((MAX_BYTES - len(mark + start + rest)) // 2)
+    rules = parse(mark + start + filler + rest + "private\n".encode(codec), "testbot")
+    assert rules.allowed("http://a.test/x")
+    assert not rules.allowed("http://a.test/kept")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["user-agent: *"] * 2000 + ["disallow: /%s"] * 2000,
+        ["user-agent: a%s"] * 2000 + ["disallow: /%s"] * 2000,
+        ["user-agent: *", "user-agent: b"] * 1000 + ["crawl-delay: 1%s"] * 1000 + ["request-rate: 1/%s"] * 1000,
+    ],
+    ids=["one user agent again and again", "many user agents", "many paces"],
+)
+def test_a_file_costs_no_more_memory_than_its_size_asks_for(lines: list[str]) -> None:
+    body = "\n".join(line % number if "%s" in line else line for number, line in enumerate(lines)).encode()
+    tracemalloc.start()
+    parse(body, "testbot")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 << 20  # every rule for every user agent would be 32 MB of pointers alone
+
+
+@pytest.mark.parametrize(
+    "rule", ["/" + "*a" * 250_000 + "b$", "/" + "*" * 500_000, "/" + "%zz" * 160_000, "/" + "$" * 250_000]
+)
+def test_a_rule_of_half_a_megabyte_is_matched_without_trying_all_ways(rule: str) -> None:
+    parse(f"user-agent: *\ndisallow: {rule}\n".encode(), "testbot").allowed("http://a.test/" + "a" * 2000)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "expected"),
+    [
+        ("user-agent: *\ndisallow: /", "text/plain; charset=utf-8", False),
+        ("user-agent: *\ndisallow: /", None, False),
+        ("", "text/plain", False),
+        ("# <html>\n", "text/plain", False),
+        ("<3 robots\n", "text/plain", False),
+        ("user-agent: *\ndisallow: /", "Text/HTML", True),
+        ("", "application/xhtml+xml", True),
+        ("\ufeff\n  <!DOCTYPE html><p>", "text/plain", True),
+        ("<html>", None, True),
+        ("<?xml version='1.0'?>", "text/plain", True),
+    ],
+)
+def test_a_page_in_place_of_a_robots_txt_is_suspect(body: str, content_type: str | None, expected: bool) -> None:
+    headers = [("Content-Type", content_type)] if content_type else []
+    assert is_suspect(replace(REPLY, body=body.encode(), headers=headers)) is expected
+
+
+def test_what_is_no_200_is_not_suspect() -> None:
+    moved = replace(REPLY, outcome=Outcome.GONE, status=404, body=None, headers=[("Content-Type", "text/html")])
+    assert not is_suspect(moved)
 
 
 def test_request_rate_is_a_delay_as_well() -> None:

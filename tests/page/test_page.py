@@ -1,23 +1,13 @@
 """A page, understood: every row of links.jsonl, and what the rows leave out."""
 
-import base64
-import itertools
-import json
-import time
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.page.page import Page, ParserFailed, read_page
-
-ROWS = [
-    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "links.jsonl").read_bytes().split(b"\n") if line
-]
-MERGES = {"ln-144", "ln-145"}  # about merging pages by rel=canonical, which is never done: the second test
-REFUSED = {"ln-084", "ln-085", "ln-087"}  # the guard refuses them; the rows ask for bounded time alone
+from crawler.page.page import Page, read_page
+from tests.cases.facts import Row
+from tests.cases.required import each_row, require
 
 
 def read(body: bytes | str, **changes: Any) -> Page:
@@ -36,60 +26,17 @@ def targets(page: Page, *kinds: str) -> list[str]:
     return [link.target.url for link in page.links if not kinds or link.kind in kinds]
 
 
-def body_of(case: dict[str, Any]) -> bytes:
-    if "html_b64" in case:
-        return base64.b64decode(case["html_b64"])
-    if "html_parts" in case:
-        return "".join(text * times for text, times in case["html_parts"]).encode()
-    if "html_gen" in case:
-        numbers = range(case["html_gen"]["n"])
-        opened = itertools.chain((f"<b {n}>" for n in numbers), (f"<i {n}>" for n in numbers))
-        return ("".join(opened) + "x</b>" * len(numbers)).encode()
-    return str(case["html"]).encode()
+@each_row("links.jsonl")
+def test_a_link_row_is_met(row: Row) -> None:
+    require("links.jsonl", row)
 
 
-def facts(case: dict[str, Any]) -> dict[str, Any]:
-    headers = case.get("headers", [])
-    pairs = list(headers.items()) if isinstance(headers, dict) else [(name, value) for name, value in headers]
-    started = time.monotonic()
-    try:
-        page = read(
-            body_of(case), url=case["url"], headers=pairs, content_type=dict(pairs).get("Content-Type", "text/html")
-        )
-    except ParserFailed:
-        return {"returns_within_s": 5 if time.monotonic() - started < 5 else None, "refused": True}
-    refresh = targets(page, "refresh")
-    return {
-        "links": targets(page, "a", "area", "frame", "iframe", "next", "header"),
-        "nofollow": [link.target.url for link in page.links if link.nofollow],
-        "page_nofollow": page.nofollow,
-        "noindex": page.noindex,
-        "canonical": page.canonical.url if page.canonical else None,
-        "refresh": refresh[0] if refresh else None,
-        "charset": page.charset,
-        "returns_within_s": 5 if time.monotonic() - started < 5 else None,
-    }
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row["id"] not in MERGES], ids=lambda row: str(row["id"]))
-def test_a_link_row_is_met(row: dict[str, Any]) -> None:
-    found = facts(row["input"])
-    assert found.pop("refused", False) == (row["id"] in REFUSED)
-    accepted = [row["expected"], *row.get("accept", [])]
-    for wanted in accepted:
-        if isinstance(wanted.get("nofollow"), bool):
-            wanted["page_nofollow"] = wanted.pop("nofollow")
-    assert any(found | wanted == found for wanted in accepted), (found, accepted, row["why"])
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row["id"] in MERGES], ids=lambda row: str(row["id"]))
-def test_rel_canonical_is_a_link_and_merges_nothing(row: dict[str, Any]) -> None:
-    assert row["expected"] == {"merge": False}
-    canonical = f'<link rel="canonical" href="{row["input"]["canonical_target"]}">'
+def test_rel_canonical_is_a_link_and_merges_nothing() -> None:
+    canonical = '<link rel="canonical" href="https://example.com/c">'
     one, other = (read(f"<head>{canonical}</head><p>{text}", url=f"https://example.com/{text}") for text in "xy")
     assert one.text_digest != other.text_digest
     assert one.copy_digest != other.copy_digest
-    assert targets(one, "canonical") == [row["input"]["canonical_target"]]
+    assert targets(one, "canonical") == ["https://example.com/c"]
 
 
 def test_a_link_is_kept_once_with_the_kind_that_came_first() -> None:

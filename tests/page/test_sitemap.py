@@ -1,66 +1,26 @@
 """Sitemaps and feeds: every row of sitemaps.jsonl, limits, dates, cross submission."""
 
-import base64
 import gzip
-import json
 import tracemalloc
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.page.sitemap import MAX_BYTES, MAX_ENTRIES, Sitemap, parse_date, read_sitemap
+from tests.cases.facts import Row
+from tests.cases.required import each_row, require
 
-ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases" / "sitemaps.jsonl").read_bytes().split(b"\n")
-    if line
-]
-DISAGREED: dict[str, str] = {}  # id -> why the expectation is not met
-FETCHED_AT = datetime(2026, 11, 25, tzinfo=UTC)
 URL = "https://example.com/sitemap.xml"
-
-
-def body_of(case: dict[str, Any]) -> bytes:
-    if "body_b64" in case:
-        return base64.b64decode(case["body_b64"])
-    if "body_parts" in case:
-        return "".join(text * times for text, times in case["body_parts"]).encode()
-    return str(case["body"]).encode()
 
 
 def urls(sitemap: Sitemap) -> list[str]:
     return [entry.target.url for entry in sitemap]
 
 
-def facts(sitemap: Sitemap, case: dict[str, Any]) -> dict[str, Any]:
-    found = urls(sitemap)
-    trusted = sitemap.trusts_lastmod(FETCHED_AT)
-    return {
-        "urls": found,
-        "sitemaps": found,
-        "type": sitemap.kind,
-        "lastmod": [entry.lastmod and entry.lastmod.isoformat().replace("+00:00", "Z") for entry in sitemap],
-        "lastmod_trust": None if trusted else "low if all entries carry the same date or the fetch date",
-        "error_or_empty": not found,
-        "fetch_new": [url for url in found if url != case["sitemap_url"]],
-    }
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["id"]))
-def test_a_sitemap_row_is_met(row: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    if row["id"] in DISAGREED:
-        request.applymarker(pytest.mark.xfail(reason=DISAGREED[row["id"]], strict=True))
-    case = row["input"]
-    sitemap = read_sitemap(
-        body_of(case), case["sitemap_url"], fetched_at=FETCHED_AT, announced_by=case.get("announced_in", ())
-    )
-    found = facts(sitemap, case)
-    accepted = [row["expected"], *row.get("accept", [])]
-    assert any(found | wanted == found for wanted in accepted), (found, accepted, row["why"])
+@each_row("sitemaps.jsonl")
+def test_a_sitemap_row_is_met(row: Row) -> None:
+    require("sitemaps.jsonl", row)
 
 
 def test_what_is_missing_is_said() -> None:

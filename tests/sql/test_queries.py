@@ -41,7 +41,7 @@ FILES = {
     "newest_host": "host_state",
     "recent_observation": "observation",
     "recent_robots": "robots",
-    **{f"{table}_files": table for table in ("plan", "link", "copy", "capture", "observation", "seed")},
+    **{f"{table}_files": table for table in ("plan", "link", "copy", "capture", "observation", "robots", "seed")},
     **{f"cycle_{table}": table for table in ("observation", "robots", "capture", "copy", "plan", "admitted")},
     "capture_log": "capture",
 }

@@ -12,7 +12,7 @@ from crawler.store import query
 from crawler.store.lake import Lake
 from crawler.store.manifest import CHECKS, PUBLICATIONS, newest
 from crawler.store.reader import open_reader
-from tests.store.small_lake import DAY, NOON, Row, captured, lake_at, observed, write
+from tests.store.small_lake import DAY, NOON, Row, asked_robots, captured, lake_at, observed, write
 
 ONE, TWO = "http://a.test/1", "http://a.test/2"
 SOON = NOON + timedelta(seconds=0.5)
@@ -33,22 +33,7 @@ def see(url: str = ONE, **fields: Any) -> Row:
 
 
 def robots(verdict: str, **fields: Any) -> Row:
-    row = {
-        "origin": "http://a.test",
-        "host_key": see()["host_key"],
-        "host": "a.test",
-        "url": "http://a.test/robots.txt",
-        "hop": 0,
-        "final": True,
-        "verdict": verdict,
-        "outcome": "ok",
-        "fetched_at": NOON - timedelta(seconds=9),
-        "ended_at": NOON - timedelta(seconds=9),
-        "sent": True,
-        "delay_seconds": 1.0,
-        "valid_until": NOON + timedelta(days=1),
-    }
-    return {**row, **fields}
+    return asked_robots("a.test", verdict, at=NOON - timedelta(seconds=9), **fields)
 
 
 FINE: list[tuple[str, dict[str, list[Row]]]] = [

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from crawler.core.clock import SimulatedClock, SystemClock
-from crawler.core.config import HostSettings, Settings
+from crawler.core.columns import FoundLinks
+from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
-from crawler.core.keys import bucket_of, host_key
+from crawler.core.fetch_settings import HostSettings
 from crawler.core.model import Row
 from crawler.stages import fetch
 from crawler.stages.fetch import rows as fetch_rows
+from crawler.stages.fetch.progress import Progress
 from tests.stages.memory_ledger import MemoryLedger, make_settings, target
 from tests.web.recipes import make
 from tests.web.server import ScriptedServer
@@ -151,8 +153,8 @@ def test_a_long_delay_is_written_down_before_its_host_is_asked_again() -> None:
     written: list[tuple[float, list[Row]]] = []
 
     class Watched(MemoryLedger):
-        def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-            super().append(rows)
+        def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+            super().append(rows, links)
             written.append((time.monotonic(), list(rows.get("host_state", []))))
 
     ledger = Watched(urls(2))
@@ -190,8 +192,8 @@ def test_a_crash_loses_nothing_that_was_fetched_and_the_next_task_goes_on(monkey
 
 def test_a_failing_ledger_ends_the_task_and_is_not_written_to_again() -> None:
     class Broken(MemoryLedger):
-        def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
-            super().append(rows)
+        def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
+            super().append(rows, links)
             raise OSError("disk full")
 
     ledger = Broken(urls(9))
@@ -233,137 +235,6 @@ def test_segments_are_written_by_pages_and_bounded_by_them() -> None:
         run(ledger, server, make_settings(fetch={"segment_pages": 10}))
     assert 4 <= ledger.segments <= 8
     assert len(ledger.outcomes()) == 80
-
-
-# robots.txt
-
-
-@pytest.mark.parametrize(
-    ("robots", "outcome"),
-    [
-        ({"status": 404}, "ok"),
-        ({"status": 403}, "ok"),
-        ({"status": 204}, "ok"),
-        ("User-agent: *\nDisallow: /\n", "denied_by_robots"),
-        ("User-agent: testbot\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "ok"),
-        ({"status": 500}, "robots_unreachable"),
-        ({"status": 429}, "robots_unreachable"),
-        ({"body": "x", "framing": "wrong_length:+9"}, "robots_unreachable"),
-        ({"status": 302, "headers": [["Location", "/robots.txt"]]}, "ok"),
-        ({"status": 302, "headers": [["Location", "ftp://a.test/"]]}, "robots_unreachable"),
-    ],
-)
-def test_robots_txt_decides(robots: Any, outcome: str) -> None:
-    ledger = MemoryLedger(urls(2))
-    with site(robots=robots) as server:
-        run(ledger, server)
-        pages = [request for request in server.log if not request.url.endswith("robots.txt")]
-    assert set(ledger.outcomes().values()) == {outcome}
-    assert len(pages) == (2 if outcome == "ok" else 0)
-    final = [row for row in ledger.rows["robots"] if row["final"]]
-    assert len(final) == 1
-    assert all(row["robots_digest"] == final[0]["body_digest"] for row in ledger.rows["observation"])
-
-
-def test_an_unreachable_robots_txt_is_asked_for_again_within_the_window() -> None:
-    routes = {"http://a.test/robots.txt": [{"status": 500}, {"status": 500}, {"body": "User-agent: *\nDisallow: /0"}]}
-    ledger = MemoryLedger(urls(2))
-    with site(routes) as server:
-        run(ledger, server)
-    assert ledger.outcomes() == {"http://a.test/0": "denied_by_robots", "http://a.test/1": "ok"}
-    assert [row["final"] for row in ledger.rows["robots"]] == [False, False, True]
-
-
-@pytest.mark.parametrize(("age", "outcome"), [(80_000, "denied_by_robots"), (90_000, "robots_unreachable")])
-def test_the_last_good_copy_serves_until_it_is_a_day_old(age: int, outcome: str) -> None:
-    ledger = MemoryLedger(urls(1))
-    with site(robots="User-agent: *\nDisallow: /\n") as server:
-        run(ledger, server)
-    (row,) = ledger.rows["robots"]
-    row |= {name: row[name] - timedelta(seconds=age) for name in ("fetched_at", "ended_at")}
-    row["valid_until"] = datetime.now(UTC) - timedelta(seconds=1)
-    ledger.rows["observation"].clear()
-    with site(robots={"status": 500}) as server:
-        run(ledger, server)
-        assert len(server.log) >= 1
-    assert ledger.outcome("http://a.test/0") == outcome
-
-
-def test_a_valid_copy_of_an_earlier_task_is_not_asked_for_again() -> None:
-    ledger = MemoryLedger(urls(1))
-    with site(robots="User-agent: *\nDisallow: /0\n") as server:
-        run(ledger, server)
-        ledger.targets.append(target("http://a.test/1"))
-        run(ledger, server)
-        assert [request.url for request in server.log] == ["http://a.test/robots.txt", "http://a.test/1"]
-
-
-def test_a_redirect_of_robots_txt_to_a_host_of_the_bucket_goes_through_its_gate() -> None:
-    routes = {
-        "http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]},
-        "http://b.test/r": {"body": "User-agent: *\nDisallow: /0\n"},
-    }
-    ledger = MemoryLedger([*urls(2), *urls(2, "b.test")])
-    with site(routes, hosts=["a.test", "b.test"]) as server:
-        run(ledger, server, make_settings(delay_seconds=0.1))
-        assert all(min(gaps(server, host)) >= 0.1 - TOLERANCE_SECONDS for host in ("a.test", "b.test"))
-    assert ledger.outcome("http://a.test/0") == "denied_by_robots"
-    assert ledger.outcome("http://a.test/1") == "ok"
-    assert {ledger.outcome(url) for url in urls(2, "b.test")} == {"ok"}
-    hops = [(row["origin"], row["host"], row["hop"], row["final"]) for row in ledger.rows["robots"]]
-    assert ("http://a.test", "b.test", 1, True) in hops
-    assert ledger.early() == []
-
-
-def test_a_crawl_delay_that_another_host_serves_holds_at_once() -> None:
-    routes = {
-        "http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]},
-        "http://b.test/r": {"body": "User-agent: *\nCrawl-delay: 0.5\n"},
-    }
-    ledger = MemoryLedger(urls(2))
-    with site(routes, hosts=["a.test", "b.test"]) as server:
-        run(ledger, server)
-        assert min(gaps(server, "a.test")) >= 0.5 - TOLERANCE_SECONDS
-    assert ledger.hosts()["a.test"].crawl_delay_seconds == 0.5
-    assert ledger.hosts()["b.test"].crawl_delay_seconds is None
-
-
-def test_a_url_that_was_not_asked_for_says_why() -> None:
-    ledger = MemoryLedger(urls(1))
-    with site(robots={"status": 500}) as server:
-        run(ledger, server)
-    (row,) = ledger.rows["observation"]
-    assert row["error"] == "robots.txt: server_error: status 500"
-    assert (row["sent"], row["delay_seconds"], row["fetched_at"] == row["ended_at"]) == (False, 0.0, True)
-
-
-def test_a_redirect_of_robots_txt_to_a_host_without_a_plan_is_followed() -> None:
-    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
-    ledger = MemoryLedger(urls(1))
-    with site(routes | {"http://b.test/r": {"body": ""}}, hosts=["a.test", "b.test"]) as server:
-        run(ledger, server)
-    assert ledger.outcome("http://a.test/0") == "ok"
-    assert {row["host"] for row in ledger.rows["host_state"]} == {"a.test", "b.test"}
-
-
-def test_a_robots_txt_on_a_host_of_another_bucket_is_not_asked_for() -> None:
-    bucket = bucket_of(host_key("a.test"), 16)
-    other = next(name for name in (f"h{n}.test" for n in range(99)) if bucket_of(host_key(name), 16) != bucket)
-    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", f"http://{other}/r"]]}}
-    ledger = MemoryLedger(urls(1))
-    with site(routes, hosts=["a.test", other]) as server:
-        run(ledger, server, bucket=bucket, buckets=16)
-        assert server.requests(f"http://{other}/*") == []
-    assert ledger.outcome("http://a.test/0") == "robots_unreachable"
-    assert "another bucket" in ledger.rows["robots"][-1]["error"]
-
-
-def test_every_origin_of_a_host_has_its_own_robots_txt() -> None:
-    routes = {"http://a.test:8080/robots.txt": {"body": "User-agent: *\nDisallow: /\n"}}
-    ledger = MemoryLedger(["http://a.test/x", "http://a.test:8080/x"])
-    with site(routes) as server:
-        run(ledger, server)
-    assert ledger.outcomes() == {"http://a.test/x": "ok", "http://a.test:8080/x": "denied_by_robots"}
 
 
 # What is written down
@@ -463,11 +334,11 @@ def test_the_best_url_of_a_host_comes_first() -> None:
 
 
 def test_progress_ends_at_what_was_observed() -> None:
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     ledger = MemoryLedger(urls(3))
     with site() as server:
-        run(ledger, server, progress=lambda done, planned: told.append((done, planned)))
-    assert told[-1] == (3, 3)
+        run(ledger, server, progress=told.append)
+    assert (told[-1].planned, told[-1].observed, told[-1].outcomes) == (3, 3, {"ok": 3})
 
 
 def test_no_thread_outlives_its_task() -> None:

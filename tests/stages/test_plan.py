@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawler.core.config import HostSettings, ScopeSettings
+from crawler.core.config import ScopeSettings
+from crawler.core.fetch_settings import HostSettings
 from crawler.core.outcomes import CONSEQUENCES, Outcome
 from crawler.core.scope import Scope
 from crawler.stages import plan, seed

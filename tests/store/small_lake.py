@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from crawler.core import urls
@@ -92,7 +92,11 @@ def observed(url: str, body: str | None = None, *, at: datetime = NOON, **fields
         "sent": True,
         "late": False,
         "delay_seconds": 0.0,
+        "connections": 1,
+        "address_delay_seconds": 0.0,
+        "address_buckets": 1,
         "conditional": False,
+        "audit": False,
         "wire_bytes": 0,
         "saved_bytes": 0,
         "truncated": False,
@@ -132,6 +136,30 @@ def captured(url: str, body: str, **fields: Any) -> Row:
     return {**row, **fields}
 
 
+def asked_robots(host: str, verdict: str = "rules", *, at: datetime = NOON, **fields: Any) -> Row:
+    """A row of table robots that decides for `http://host`."""
+    row = {
+        "origin": f"http://{host}",
+        "host_key": host_key(host),
+        "host": host,
+        "url": f"http://{host}/robots.txt",
+        "hop": 0,
+        "final": True,
+        "verdict": verdict,
+        "outcome": "ok",
+        "fetched_at": at,
+        "ended_at": at,
+        "sent": True,
+        "delay_seconds": 1.0,
+        "connections": 1,
+        "address_delay_seconds": 0.0,
+        "address_buckets": 1,
+        "valid_until": at + timedelta(days=1),
+        "suspect": False,
+    }
+    return {**row, **fields}
+
+
 def host_state(host: str, **fields: Any) -> Row:
     """A row of table host_state."""
     row = {
@@ -143,6 +171,9 @@ def host_state(host: str, **fields: Any) -> Row:
         "penalty": 1.0,
         "error_streak": 0,
         "requests": 1,
+        "slow": False,
+        "validator_audits": 0,
+        "validator_lies": 0,
     }
     return {**row, **fields}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.config import HostSettings
 from crawler.core.cycle import Cycle
 from crawler.core.errors import BadHost, BadQuery, NotHeld
+from crawler.core.fetch_settings import HostSettings
 from crawler.stages import admit, plan, seed
 from crawler.store import holds
 from crawler.store.explain import Explanation, explain

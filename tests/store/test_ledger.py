@@ -52,6 +52,19 @@ def test_what_is_written_down_is_not_to_do_any_more_neither_in_this_cycle_nor_in
     assert todo(lake) == todo(lake, NEXT) == set(URLS[1:])
 
 
+def test_one_that_was_stopped_has_no_time_to_fold_but_for_the_observations_that_say_so(tmp_path: Path) -> None:
+    lake = planned(tmp_path, DAY)
+    with lake.own("bucket", 0, DAY) as owner:
+        ledger = FetchLedger(lake, owner)
+        ledger.append(rows_of(URLS[0]))
+        ledger.finish(rows_of(URLS[1]), complete=False)
+    settled = lake.settled("bucket", 0)
+    for table, files in {"observation": 1, "link": 2, "host_state": 2}.items():
+        assert len(lake.current(table, "bucket", 0, settled, DAY)) == files, table
+    assert todo(lake) == {URLS[2]}
+    assert len(read(lake, "link")) == 2
+
+
 def test_a_later_plan_asks_again(tmp_path: Path) -> None:
     lake = planned(tmp_path, DAY)
     with lake.own("bucket", 0, DAY) as owner:

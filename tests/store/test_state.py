@@ -16,7 +16,7 @@ from crawler.core.outcomes import CONSEQUENCES, Kind, Outcome
 from crawler.store import query, state
 from crawler.store.lake import Lake
 from crawler.store.state import checkpoint_epochs, open_state, write_checkpoint
-from tests.store.small_lake import NOON, Row, digest, host_state, known, lake_at, observed, read, write
+from tests.store.small_lake import NOON, Row, asked_robots, digest, host_state, known, lake_at, observed, read, write
 
 URLS = ("http://a.test/1", "http://a.test/2")
 NEVER_FOUND = "http://a.test/never-found"
@@ -315,40 +315,34 @@ def test_a_checkpoint_keeps_each_host_s_newest_state(tmp_path: Path) -> None:
 
 
 def robots(verdict: str, body: bytes | None, minutes: int, **fields: Any) -> Row:
-    at = NOON + timedelta(minutes=minutes)
-    row = {
-        "origin": "http://a.test",
-        "host_key": 1,
-        "host": "a.test",
-        "url": "http://a.test/robots.txt",
-        "hop": 0,
-        "final": True,
-        "verdict": verdict,
-        "outcome": "ok",
-        "fetched_at": at,
-        "ended_at": at,
-        "sent": True,
-        "delay_seconds": 1.0,
-        "valid_until": at + timedelta(days=1),
-        "body": body,
-    }
-    return {**row, **fields}
+    return asked_robots("a.test", verdict, at=NOON + timedelta(minutes=minutes), body=body, **fields)
 
 
-def test_a_checkpoint_keeps_of_robots_txt_the_newest_decision_and_the_newest_body(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [
+        ([], [("rules", b"new"), ("rules", None)]),
+        ([robots("disallow", None, 5)], [("rules", b"new"), ("disallow", None)]),
+        ([robots("allow", None, 5)], [("allow", None)]),
+        ([robots("allow", None, 5), robots("disallow", None, 6)], [("allow", None), ("disallow", None)]),
+    ],
+    ids=["a copy serves", "no copy serves", "it is gone", "it was gone"],
+)
+def test_a_checkpoint_keeps_of_robots_txt_the_newest_decision_and_the_last_good_answer(
+    tmp_path: Path, last: list[Row], kept: list[tuple[str, bytes | None]]
+) -> None:
     lake = lake_at(tmp_path)
     decisions = [
         robots("rules", b"old", 0),
         robots("disallow", None, 1),
         robots("rules", b"new", 2),
         robots("redirect", None, 3, final=False),
-        robots("disallow", None, 4),
-        robots("allow", None, 5),
+        robots("rules", None, 4, outcome="timed_out"),
     ]
-    for row in decisions:
+    for row in [*decisions, *last]:
         write(lake, 0, {"observation": [], "robots": [row]})
         checkpoint(lake)
     con = lake.connect()
     open_state(lake, con, 0, lake.settled("bucket", 0))
-    kept = con.execute("SELECT verdict, body FROM base_robots ORDER BY fetched_at").fetchall()
-    assert kept == [("rules", b"new"), ("allow", None)]
+    found = con.execute("SELECT verdict, body FROM base_robots ORDER BY fetched_at").fetchall()
+    assert found == kept

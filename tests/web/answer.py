@@ -1,8 +1,8 @@
 """What an exchange of a script puts on the wire: status line, head, body, and what follows it."""
 
 import email.utils
-import time
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.web.recipes import encoded, make, pieces, size_of
@@ -16,9 +16,10 @@ _CLOSING = ("close", "cut_chunk", "bad_chunk", "wrong_length")
 
 
 class Answer:
-    """What an exchange puts on the wire."""
+    """What an exchange puts on the wire. later: what the server's clock is ahead of the machine's."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: Exchange, later: timedelta = timedelta()) -> None:
+        now = datetime.now(UTC) + later
         status, version = exchange.get("status", 200), exchange.get("http_version", "1.1")
         default = "close" if version == "1.0" else "length"
         self.framing, _, self.argument = exchange.get("framing", default).partition(":")
@@ -31,12 +32,12 @@ class Answer:
         if not has_body:
             self.body = iter([])
         self.head: list[tuple[str, bytes, Any]] = [
-            (name, _header_value(value), times[0] if times else 1)
+            (name, _header_value(value, now), times[0] if times else 1)
             for name, value, *times in exchange.get("headers", [])
             if value is not None
         ]
         given = {name.lower() for name, *_ in exchange.get("headers", [])}
-        added = {"Date": email.utils.formatdate(usegmt=True)}
+        added = {"Date": email.utils.format_datetime(now, usegmt=True)}
         if has_body:
             added |= self._body_headers(body, steps, size)
         self.head += [(name, value.encode("latin-1"), 1) for name, value in added.items() if name.lower() not in given]
@@ -64,9 +65,9 @@ class Answer:
         return added
 
 
-def _header_value(value: Any) -> bytes:
+def _header_value(value: Any, now: datetime) -> bytes:
     if isinstance(value, str):
         return value.encode("latin-1")
     if "http_date" in value:
-        return email.utils.formatdate(time.time() + value["http_date"], usegmt=True).encode()
+        return email.utils.format_datetime(now + timedelta(seconds=value["http_date"]), usegmt=True).encode()
     return make(value)

@@ -17,12 +17,14 @@ class Seen:
     """What was seen of a crawl.
 
     visits: for each plan entry a dict of outcome, stored, changed, truncated, etag, last_modified and body, or None
-    without an observation. candidates: URLs found. held: host to seconds until its next allowed instant.
+    without an observation. candidates: URLs found. held: host to seconds from the end of its last response until its
+    next allowed instant. memory_mb: by how much the crawler's memory grew, if that was measured.
     """
 
     visits: Sequence[Mapping[str, Any] | None]
     candidates: Sequence[str] = ()
     held: Mapping[str, float] = field(default_factory=dict)
+    memory_mb: float = 0.0
 
 
 def differences(row: Mapping[str, Any], seen: Seen, server: ScriptedServer) -> list[str]:
@@ -38,6 +40,7 @@ def differences(row: Mapping[str, Any], seen: Seen, server: ScriptedServer) -> l
         *_connections(expected, server),
         *_candidates(expected, seen, row),
         *_holds(expected, seen),
+        *_memory(expected, seen),
     ]
 
 
@@ -147,6 +150,11 @@ def _holds(expected: Mapping[str, Any], seen: Seen) -> Iterator[str]:
     for host, wanted in expected.get("held_host_s", {}).items():
         if host in seen.held and not _in_range(seen.held[host], wanted):
             yield f"host {host} is held {seen.held[host]:.2f} s, expected {wanted}"
+
+
+def _memory(expected: Mapping[str, Any], seen: Seen) -> Iterator[str]:
+    if not _in_range(seen.memory_mb, expected.get("memory_mb", seen.memory_mb)):
+        yield f"the memory grew by {seen.memory_mb:.0f} MB, expected {expected['memory_mb']}"
 
 
 def _gap(before: Request, after: Request) -> float:

@@ -48,7 +48,7 @@ def split(url: str) -> tuple[str, str, int, str]:
 @contextlib.contextmanager
 def intercepted(names: Names) -> Iterator[None]:
     """Patch look-ups and connections of this process, so that a client written in Python meets `names`."""
-    real_look_up, real_connect = socket.getaddrinfo, socket.socket.connect
+    real_look_up, real_connect, real_try = socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
 
     def look_up(
         host: str | None, port: Any, family: int = 0, kind: int = 0, proto: int = 0, _: int = 0, **more: int
@@ -64,14 +64,20 @@ def intercepted(names: Names) -> Iterator[None]:
         return found
 
     def connect(sock: socket.socket, address: Any) -> None:
+        return real_connect(sock, led(sock, address))
+
+    def try_to_connect(sock: socket.socket, address: Any) -> int:
+        return real_try(sock, led(sock, address))
+
+    def led(sock: socket.socket, address: Any) -> Any:
         if sock.family not in (socket.AF_INET, socket.AF_INET6):
-            return real_connect(sock, address)
-        host = literal(address[0]) or names.resolve(address[0])[0]
-        return real_connect(sock, names.dial(host, address[1]))
+            return address
+        return names.dial(literal(address[0]) or names.resolve(address[0])[0], address[1])
 
     socket.getaddrinfo, socket.socket.connect = look_up, connect  # type: ignore[assignment, method-assign]
+    socket.socket.connect_ex = try_to_connect  # type: ignore[method-assign]
     try:
         yield
     finally:
         socket.getaddrinfo = real_look_up
-        socket.socket.connect = real_connect  # type: ignore[method-assign]
+        socket.socket.connect, socket.socket.connect_ex = real_connect, real_try  # type: ignore[method-assign]

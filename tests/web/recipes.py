@@ -11,6 +11,8 @@ from typing import Any
 
 Recipe = Any  # str | dict | None, as it stands in a script
 
+# What tells a recipe from an exchange.
+RECIPES = frozenset({"text", "html", "words", "random", "b64", "bomb", "repeat", "concat", "endless"})
 _PIECE = 65_536
 _BLOCK = 131_072  # zstd's longest block
 
@@ -21,7 +23,7 @@ def make(recipe: Recipe) -> bytes:
         return b""
     if isinstance(recipe, str):
         return recipe.encode()
-    (kind,) = set(recipe) & {"text", "html", "words", "random", "b64", "bomb", "repeat", "concat"}
+    (kind,) = RECIPES & recipe.keys()
     match kind:
         case "text":
             return recipe["text"].encode(recipe.get("charset", "utf-8"))

@@ -15,12 +15,14 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.web.answer import Answer, Exchange
 from tests.web.certificates import certificates
 from tests.web.names import DEFAULT_PORTS, intercepted, literal, normal, split
+from tests.web.recipes import RECIPES
 
 Script = Mapping[str, Any]
 
@@ -72,16 +74,20 @@ def plan_of(script: Script) -> list[dict[str, Any]]:
 
 
 class ScriptedServer:
-    """Serves a script; a context manager. Names lead to it inside `intercept()`."""
+    """Serves a script; a context manager. Names lead to it inside `intercept()`.
+
+    later: what its clock is ahead of the machine's; it shows in dates.
+    """
 
     def __init__(self, script: Script) -> None:
         self.log: list[Request] = []
         self.connects: list[tuple[str, int]] = []
-        self._lookups: list[str] = []
+        self.lookups: list[str] = []
         self._lock = threading.RLock()
         self._stopping = threading.Event()
         self._sockets: list[socket.socket] = []
         self._listeners: dict[tuple[str, int], tuple[str, int]] = {}
+        self.later = timedelta()
         self.script = script
         self.settings: dict[str, Any] = SETTINGS | dict(script.get("settings", {}))
         self._hosts: dict[str, _Host] = {}
@@ -131,8 +137,8 @@ class ScriptedServer:
             host = host.encode("idna").decode()
         host = host.lower().rstrip(".")
         with self._lock:
-            times = self._lookups.count(host)
-            self._lookups.append(host)
+            times = self.lookups.count(host)
+            self.lookups.append(host)
         found = self._hosts.get(host)
         address = literal(host)
         if found is None and address:
@@ -265,7 +271,7 @@ class ScriptedServer:
                 route = self._routes[max(prefixes, key=len)] if prefixes else None
             if route is None and urlsplit(url).path == "/robots.txt":
                 robots = self.script.get("robots", {"status": 404})
-                is_exchange = isinstance(robots, dict)
+                is_exchange = isinstance(robots, dict) and not RECIPES & robots.keys()
                 return robots if is_exchange else {"headers": [["Content-Type", "text/plain"]], "body": robots}
             if route is None:
                 return {"status": 404, "body": "no route\n"}
@@ -303,7 +309,7 @@ class ScriptedServer:
         if "raw" in exchange:
             _send(sock, request, base64.b64decode(exchange["raw"]))
             return str(exchange.get("after", "close"))
-        answer = Answer(exchange)
+        answer = Answer(exchange, self.later)
         _send(sock, request, answer.line)
         block = b""
         for name, value, times in answer.head:

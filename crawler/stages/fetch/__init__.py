@@ -4,45 +4,65 @@ Reads the plan of the bucket and what was observed since, robots.txt copies and 
 `store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
 contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
 
-`hosts.py` knows what a host has to do, `turns.py` does it, `engine.py` says when, `rows.py` writes it down.
+`hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
+`errands.py` for robots.txt, `parsing.py` has pages read, `rows.py` writes it down.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable
+from typing import TypeAlias
 
 from crawler.core.clock import Clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.model import Target
+from crawler.core.secrets import Secrets, resolve_secrets
+from crawler.net.access import Access
 from crawler.net.client import Client
 from crawler.net.politeness import HostPace
 from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
+from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
-from crawler.stages.fetch.task import Ledger, Task, floor_of
+from crawler.stages.fetch.progress import Progress
+from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
+from crawler.stages.fetch.trust import Trust
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
+from crawler.store.live import LiveProgress
 
-Progress = Callable[[int, int], None]
+Watch: TypeAlias = Callable[[Progress], None]
+"""Is told how far a fetch is, every two seconds and at its end."""
 
 
 def run(
     lake: Lake,
     cycle: Cycle,
     bucket: int,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     stop: Callable[[], bool] | None = None,
+    secrets: Secrets | None = None,
 ) -> dict[str, int]:
     """Fetch what the cycle's plan of `bucket` still has open.
 
-    progress: told planned URLs observed and all of them, about once a second. stop: asked each second whether to end
-    early; what is left then stays open. Returns counts: planned, observed, open, requests, wire_bytes, stopped and one
-    for each outcome. Raises NoContact, NotPlanned, BucketTaken, LeaseLost.
+    progress: told how far it is; others can read it in the lake meanwhile (`store.live`). stop: asked each second
+    whether to end early: the requests under way then get two seconds, and what is left stays open. secrets: what the
+    settings refer to; None: looked up in the environment.
+    Returns counts: planned, observed, open, requests, wire_bytes, stopped and one for each outcome. Raises NoContact,
+    MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
-    with lake.own("bucket", bucket, cycle) as owner:
+    secrets = secrets or resolve_secrets(lake.settings, os.environ)
+    with lake.own("bucket", bucket, cycle) as owner, LiveProgress(lake, owner) as live:
+
+        def tell(reached: Progress) -> None:
+            live.write(reached.to_dict())
+            if progress is not None:
+                progress(reached)
+
         return fetch(
             FetchLedger(lake, owner),
             lake.settings,
@@ -50,8 +70,9 @@ def run(
             cycle,
             bucket,
             lake.buckets,
-            progress=progress,
+            progress=tell,
             stop=stop,
+            secrets=secrets,
         )
 
 
@@ -63,31 +84,40 @@ def fetch(
     bucket: int,
     buckets: int,
     *,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     stop: Callable[[], bool] | None = None,
+    secrets: Secrets | None = None,
 ) -> dict[str, int]:
     """`run` on an open ledger."""
+    access = Access(settings, secrets or resolve_secrets(settings, os.environ))
     targets = ledger.todo()
     steady = SteadyClock(clock)
     left = (ledger.deadline - steady.now()).total_seconds()
     counts: Counter[str] = Counter()
     is_stopped = False
-    if not targets or left <= 0:
+    reached = Progress(len(targets))
+    if left <= 0 or not (targets or ledger.wants()):
         ledger.finish({}, complete=True)
     else:
-        resolver = Resolver(settings.fetch.resolve, settings.fetch.allow_private)
-        client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady)
+        resolver = Resolver(
+            settings.fetch.resolve,
+            settings.fetch.allow_private,
+            good_seconds=settings.fetch.dns_seconds,
+            bad_seconds=settings.fetch.dns_failure_seconds,
+        )
+        client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
-        planned = len(targets)
-        engine = Engine(ledger, task, progress=progress and (lambda done: progress(done, planned)), stop=stop)
-        turns = Turns(task, engine, needs_address=settings.politeness.address_delay_seconds > 0)
+        engine = Engine(ledger, task, progress=progress, stop=stop)
+        errands = Errands(task, engine, ledger)
+        turns = Turns(task, engine, errands, needs_address=settings.politeness.address_delay_seconds > 0)
         try:
-            engine.run(_hosts(ledger, task, targets), turns.take)
+            engine.run(_hosts(ledger, task, targets), turns.take, turns.parser, errands.serve)
         finally:
+            turns.parser.close()
             client.close()
-        counts, is_stopped = engine.counts, engine.is_stopped
+        counts, is_stopped, reached = engine.counts, engine.is_stopped, engine.snapshot()
     if progress is not None:
-        progress(counts["observed"], len(targets))
+        progress(reached)
     open_urls = len(targets) - counts["observed"]
     return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
 
@@ -109,15 +139,18 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
             now=now,
             monotonic=monotonic,
             is_last_unknown=ledger.taken_over,
+            connections=connections_of(settings, name),
         )
         own = settings.host.get(name)
         most = settings.plan.max_urls_per_host if own is None or own.max_urls is None else own.max_urls
         host = Host(
             name,
             pace,
-            address=state.address if state else None,
+            address=state.address if state and not task.client.is_proxied(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
+            sections=own.prefixes if own else {},
+            trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
         host.plan(planned)
         for url in {origin_of(target.url) for target in planned} & copies.keys():

@@ -1,34 +1,44 @@
-"""The threads of one fetch task, and whose turn it is.
+"""The threads of one fetch task.
 
-Owns the lock, the gates, the segment in the making and its writing. A thread takes the host whose turn it is, sends at
-most one request there (`turns.py`) and puts it back; the supervising thread writes segments, looks which hosts an
-operator holds, and ends the task at the deadline, at a stop, or when nothing is left. Reads and writes the lake
-through its ledger only.
+Owns the lock, the segment in the making and its writing. A thread takes the host whose turn it is by `schedule.py`,
+sends at most one request there (`turns.py`) and puts it back; the supervising thread writes segments, looks which
+hosts an operator holds, and ends the task at the deadline, at a stop, or when nothing is left. Reads and writes the
+lake through its ledger only.
 """
 
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
+from functools import partial
 
+from crawler.core.columns import FoundLinks
 from crawler.core.model import Row
-from crawler.net.politeness import Gates, HostPace
-from crawler.net.reply import Reply
+from crawler.net.gates import Gates
+from crawler.net.politeness import HostPace
+from crawler.net.reply import Abandoned, Reply
 from crawler.stages.fetch.hosts import Errand, Host, State
+from crawler.stages.fetch.parsing import Parser
+from crawler.stages.fetch.progress import Progress, progress_of
+from crawler.stages.fetch.rows import Visit
+from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
 from crawler.stages.fetch.segment import Segment
-from crawler.stages.fetch.task import Ledger, Task, floor_of
+from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 
 _SUPERVISE_SECONDS = 1.0
 _HOLDS_SECONDS = 15.0  # between two looks at the holds; an operator is promised obedience within a minute
+_PROGRESS_SECONDS = 2.0
+_LET_END_SECONDS = 2.0  # that a stop gives the requests under way; whoever stops us kills us after five
 _PARKED_SECONDS = 0.1  # a parked host is owed more than this, so it loses nothing while others join it
 
 
 class Engine:
     """Runs turns until nothing is left.
 
-    take_turn: what a thread does with the host that it holds. progress: told the planned URLs observed so far.
+    take_turn: what a thread does with the host that it holds. progress: told every two seconds how far it is.
     stop: asked each second whether to end early.
     """
 
@@ -37,12 +47,14 @@ class Engine:
         ledger: Ledger,
         task: Task,
         *,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self.counts: Counter[str] = Counter()
         self.is_stopped = False
+        self._has_begun = False
+        self._serve: Callable[[], None] | None = None
         self._ledger = ledger
         self._task = task
         self._progress = progress
@@ -51,84 +63,114 @@ class Engine:
         self._room = threading.Condition(self.lock)
         self._news = threading.Condition(self.lock)
         self._leader: int | None = None
-        self._is_closed = False
+        self._planned = 0
+        self._started = task.clock.monotonic()
+        self._told = -math.inf
         self._is_broken = False
         self._failure: BaseException | None = None
-        self._busy = 0  # hosts that are not idle
+        self._mine = threading.local()  # the turn of each thread
         self._hosts: dict[str, Host] = {}
-        self._parked: list[Host] = []
-        self._parked_since = math.inf
+        self._parked_seen = math.inf
+        self._parser: Parser[Visit] | None = None
         self._segment = Segment()
         self._dirty: dict[str, Host] = {}
         self._captured: set[bytes] = set()
         self._held: frozenset[str] = frozenset()
         self._holds_seen = -math.inf
         politeness = task.settings.politeness
-        now = task.clock.monotonic()
         self._gates: Gates[Host] = Gates(
             politeness.address_delay_seconds,
             ledger.shared_addresses,
             politeness.address_exempt,
-            opens=now + politeness.address_delay_seconds if ledger.taken_over else -math.inf,
+            started=task.clock.monotonic(),
         )
+        fetch = task.settings.fetch
+        self._schedule = Schedule(self._gates, task.deadline, min(fetch.slow_threads, max(fetch.threads // 2, 1)))
 
     # The supervising thread
 
-    def run(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
+    def run(
+        self,
+        hosts: Sequence[Host],
+        take_turn: Callable[[Host], None],
+        parser: Parser[Visit],
+        serve: Callable[[], None] | None = None,
+    ) -> None:
         """Fetch what `hosts` have to do, and write everything down.
 
+        parser: reads what the turns submit to it. serve: takes on what other buckets' owners want.
         What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
         before it is written first.
         """
         self._hosts = {host.name: host for host in hosts}
+        self._planned = sum(len(origin.targets) for host in hosts for origin in host.origins.values())
+        self._parser = parser
+        self._serve = serve
         self._obey_holds()
         try:
-            self._run_threads(hosts, take_turn)
+            try:
+                self._run_threads(hosts, take_turn)
+            finally:
+                parser.drain()
             if self._failure is not None:
                 raise self._failure
         except BaseException:
-            rows, _ = self._take_segment()
-            if rows and not self._is_broken:
-                self._ledger.append(rows)
+            segment, _ = self._take_segment()
+            if not segment.is_empty and not self._is_broken:
+                self._ledger.append(segment.rows, segment.links)
             raise
-        self._ledger.finish(self._take_segment()[0], complete=not self.is_stopped)
+        segment, _ = self._take_segment()
+        self._ledger.finish(segment.rows, segment.links, complete=not self.is_stopped)
 
     def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
         with self.lock:
             for host in hosts:
-                self.schedule(host)
-            if not self._busy:
+                self._queue(host)
+        if self._serve is not None:
+            self._serve()
+        with self.lock:
+            self._has_begun = True
+            if not self._schedule.busy:
                 return
-        count = min(self._task.settings.fetch.threads, len(hosts))
+        count = min(self._task.settings.fetch.threads, len(self._hosts))
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
-                for _ in range(count):
-                    threads.submit(self._work, take_turn).add_done_callback(self._thread_ended)
+                working = [threads.submit(self._work, take_turn) for _ in range(count)]
+                for thread in working:
+                    thread.add_done_callback(self._thread_ended)
                 self._supervise()
             finally:
                 self._close()
+            if self.is_stopped:
+                wait(working, _LET_END_SECONDS)
+                self._task.client.abandon()
 
     def _supervise(self) -> None:
         clock = self._task.clock
         while True:
             with self.lock:
                 now = clock.monotonic()
-                if not self._busy or self._is_closed or now >= self._task.deadline:
+                if not self._schedule.busy or self._schedule.is_closed or now >= self._task.deadline:
                     return
                 due = self._flush_due()
                 if now < due:
                     self._news.wait(min(due - now, _SUPERVISE_SECONDS, self._task.deadline - now))
-                    if not self._busy:
+                    if not self._schedule.busy:
                         return
             if clock.now() >= self._ledger.deadline:
                 return
             if self._stop is not None and self._stop():
                 self.is_stopped = True
+                self._close()
+                self._flush()  # first of all: whoever stops us may soon kill us
                 return
             if clock.monotonic() >= self._holds_seen + _HOLDS_SECONDS:
                 self._obey_holds()
-            if self._progress is not None:
-                self._progress(self.counts["observed"])
+                if self._serve is not None:
+                    self._serve()
+            if self._progress is not None and clock.monotonic() >= self._told + _PROGRESS_SECONDS:
+                self._told = clock.monotonic()
+                self._progress(self.snapshot())
             if clock.monotonic() >= self._flush_due():
                 self._flush()
 
@@ -139,43 +181,41 @@ class Engine:
             self._held, self._holds_seen = held, self._task.clock.monotonic()
             for host in list(self._hosts.values()):
                 was_held, host.is_held = host.is_held, host.name in held
-                if was_held and not host.is_held and host.state is State.IDLE and self._busy:
-                    self.schedule(host)  # once nothing is busy the threads have ended
+                if was_held and not host.is_held and host.state is State.IDLE and self._schedule.busy:
+                    self._queue(host)  # once nothing is busy the threads have ended
 
     def _flush_due(self) -> float:
         with self.lock:
             settings = self._task.settings.fetch
             if self._segment.is_full(settings.segment_pages):
                 return -math.inf
-            due = self._parked_since + _PARKED_SECONDS
+            due = self._schedule.parked_since + _PARKED_SECONDS
             return due if self._segment.is_empty else min(due, self._segment.since + settings.segment_seconds)
 
     def _flush(self) -> None:
-        rows, recorded = self._take_segment()
+        segment, recorded = self._take_segment()
         self._is_broken = True
-        self._ledger.append(rows)
+        self._ledger.append(segment.rows, segment.links)
         self._is_broken = False
         with self.lock:
             for host, answers, seconds in recorded:
                 host.pace.recorded(answers, seconds)
-            parked, self._parked, self._parked_since = self._parked, [], math.inf
-            for host in parked:
-                host.state = State.IDLE
-                self._busy -= 1
-                self.schedule(host)  # parks it again if it came too late for this segment
+            earlier = self._schedule.next_turn()
+            self._schedule.unpark(self._task.clock.monotonic())
+            self._tell(earlier)
             self._room.notify_all()
 
-    def _take_segment(self) -> tuple[Mapping[str, Sequence[Row]], list[tuple[Host, int, float]]]:
+    def _take_segment(self) -> tuple[Segment, list[tuple[Host, int, float]]]:
         """The rows that wait; for each host in them how many answers they tell of, and what a restart would wait."""
         with self.lock:
             segment, self._segment = self._segment, Segment()
             dirty, self._dirty = list(self._dirty.values()), {}
             segment.add({"host_state": [self._state_row(host) for host in dirty]}, segment.since)
-            return segment.rows, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
+            return segment, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
 
     def _state_row(self, host: Host) -> Row:
         clock, pace = self._task.clock, host.pace
-        owed = timedelta(seconds=pace.allowed - clock.monotonic())
+        owed = timedelta(seconds=pace.rested - clock.monotonic())
         return {
             "host_key": host.key,
             "host": host.name,
@@ -187,54 +227,70 @@ class Engine:
             "penalty": pace.penalty,
             "error_streak": pace.error_streak,
             "requests": pace.requests,
+            "busy_at": pace.busy_at,
+            "slow": pace.slow,
+            "validator_audits": host.trust.audits,
+            "validator_lies": host.trust.lies,
         }
 
     def _close(self) -> None:
         with self.lock:
-            self._is_closed = True
+            self._schedule.is_closed = True
             self._turn.notify_all()
             self._room.notify_all()
 
     # The fetching threads
 
     def _work(self, take_turn: Callable[[Host], None]) -> None:
-        while (host := self._take()) is not None:
-            take_turn(host)
+        while (turn := self._take()) is not None:
+            self._mine.turn = turn
+            try:
+                take_turn(turn.host)
+            except Abandoned as abandoned:  # its URL stays open; its host is owed the delay
+                self._note_abandoned(turn.host, abandoned.reply)
             with self.lock:
-                host.state = State.IDLE
-                self._busy -= 1
-                self.schedule(host)
+                earlier = self._schedule.next_turn()
+                self._schedule.end(turn, self._task.clock.monotonic())
+                self._tell(earlier)
+
+    def _note_abandoned(self, host: Host, reply: Reply) -> None:
+        with self.lock:
+            host.pace.abandoned(reply)
+            self.counts["requests"] += reply.sent
+            self.commit({}, host)
 
     def _thread_ended(self, thread: "Future[None]") -> None:
+        failure = thread.exception()
+        if failure is not None:
+            self.fail(failure)
         with self.lock:
-            failure = thread.exception()
-            if failure is not None:
-                self._failure = self._failure or failure
-                self._close()
             self._news.notify()
 
-    def _take(self) -> Host | None:
+    def _is_overfull(self) -> bool:
+        pages, weight = (self._parser.pages, self._parser.weight) if self._parser else (0, 0)
+        return self._segment.is_overfull(self._task.settings.fetch.segment_pages, pages=pages, weight=weight)
+
+    def _take(self) -> Turn | None:
         """Wait for a host's turn; None at the end. One thread waits for the next instant, the others for a word."""
         me = threading.get_ident()
         with self.lock:
             while True:
-                while self._segment.is_overfull(self._task.settings.fetch.segment_pages) and not self._is_closed:
+                while self._is_overfull() and not self._schedule.is_closed:
                     self._room.wait()
-                if self._is_closed or not self._busy:
+                if self._schedule.is_closed or not self._schedule.busy:
                     self._turn.notify_all()
                     return None
                 now = self._task.clock.monotonic()
-                host = self._gates.pop(now)
-                if host is not None:
-                    at = host.next_turn()
-                    if at is not None and at > now:  # its delay has grown while it waited
-                        self._gates.push(host, at)
-                        continue
-                    host.state = State.HELD
+                turn = self._schedule.take(now)
+                if self._schedule.parked_since != self._parked_seen or not self._schedule.busy:
+                    self._tell(None)
+                if turn is not None:
                     if self._leader is None:
                         self._turn.notify()
-                    return host
-                at = self._gates.next_turn()
+                    return turn
+                at = self._schedule.next_turn()
+                if not self._schedule.busy:
+                    continue
                 if at is None or self._leader is not None:
                     self._turn.wait()
                 else:
@@ -242,6 +298,15 @@ class Engine:
                     self._turn.wait(at - now)
                     if self._leader == me:
                         self._leader = None
+
+    # What others may look at
+
+    def snapshot(self) -> Progress:
+        """How far the task is at this moment."""
+        with self.lock:
+            now = self._task.clock.monotonic()
+            hosts = self._hosts.values()
+            return progress_of(self.counts, hosts, planned=self._planned, seconds=now - self._started, now=now)
 
     # What a turn calls, or the lock's holder
 
@@ -261,78 +326,111 @@ class Engine:
         if self._segment.is_full(self._task.settings.fetch.segment_pages):
             self._news.notify()
 
-    def answered(self, host: Host, reply: Reply) -> float:
-        """Note a reply of `host`; returns the seconds that it is owed. Call with the lock held."""
+    def commit_links(self, found: FoundLinks) -> None:
+        """Add the links of pages just committed, before the lock is let go. Call with the lock held."""
+        self._segment.add_links(found)
+        self._room.notify_all()  # these pages no longer wait at the parser
+
+    def fail(self, failure: BaseException) -> None:
+        """End the task with `failure`, unless it ends with another already."""
+        with self.lock:
+            self._failure = self._failure or failure
+            self._close()
+            self._news.notify()
+
+    def begin(self, host: Host, *, share: bool = False) -> Callable[[str | None], None] | None:
+        """A request to `host` follows, and then `answered` or `cancel`; returns what the client calls before it sends.
+
+        share: another thread may have the host meanwhile, if it allows several connections. What is returned waits for
+        the gates as they are then, and raises Postponed if the host may not be asked any more.
+        """
+        if host.pace.connections > 1:
+            with self.lock:
+                now = self._task.clock.monotonic()
+                host.pace.begin(now)
+                if share:
+                    earlier = self._schedule.next_turn()
+                    self._schedule.share(self._mine.turn, now)
+                    self._tell(earlier)
+        elif not self._gates.has_intervals:
+            return None
+        return partial(self._before_send, host, host.address)
+
+    def _before_send(self, host: Host, expected: str | None, address: str | None) -> None:
+        with self.lock:
+            now = self._task.clock.monotonic()
+            at = host.pace.send(max(now, self._gates.free(address)))
+            if at == math.inf:
+                raise Postponed
+            self._gates.send(address, at, had_turn=address == expected)
+        if at > now:
+            time.sleep(at - now)
+
+    def answered(self, host: Host, reply: Reply) -> Row:
+        """Note a reply of `host`; returns the columns that say how it was paced. Call with the lock held."""
         host.address = reply.address or host.address
         self.counts["requests"] += reply.sent
         self.counts["wire_bytes"] += reply.wire_bytes
-        return host.pace.answered(reply)
+        terms = self._gates.terms(reply.address)
+        return {
+            "delay_seconds": host.pace.answered(reply),
+            "connections": host.pace.connections,
+            "address_delay_seconds": terms.delay_seconds,
+            "address_buckets": terms.buckets,
+        }
+
+    def cancel(self, host: Host) -> None:
+        """The request to `host` that was begun is not made. Call with the lock held."""
+        host.pace.cancel()
+
+    @property
+    def accepts_errands(self) -> bool:
+        """Whether there are threads to run one: once nothing is busy they have ended. Ask with the lock held."""
+        return not self._schedule.is_closed and (bool(self._schedule.busy) or not self._has_begun)
 
     def assign(self, host: Host, errand: Errand) -> None:
         """Let `host` be asked for a robots.txt. Call with the lock held."""
         host.errands.append(errand)
-        if host.state in (State.IDLE, State.WAITING):
-            self.wake(host)
+        self.wake(host)
 
     def wake(self, host: Host) -> None:
         """Look again at what an idle or waiting `host` has to do. Call with the lock held."""
-        if host.state is State.WAITING:
-            host.state = State.IDLE
-            self._busy -= 1
-        if host.state is State.IDLE:
-            self.schedule(host)
+        earlier = self._schedule.next_turn()
+        self._schedule.wake(host, self._task.clock.monotonic())
+        self._tell(earlier)
 
     def host(self, name: str) -> Host:
-        """The host of that name; one without a plan gets the pace of an unknown host. Call with the lock held."""
+        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held."""
         found = self._hosts.get(name)
         if found is None:
-            clock = self._task.clock
+            clock, state = self._task.clock, self._ledger.host(name)
             pace = HostPace.resume(
                 self._task.settings.politeness,
                 floor_of(self._task.settings, name),
-                None,
+                state,
                 now=clock.now(),
                 monotonic=clock.monotonic(),
-                is_last_unknown=True,
+                is_last_unknown=state is None or self._ledger.taken_over,
+                connections=connections_of(self._task.settings, name),
             )
             found = self._hosts[name] = Host(name, pace, is_held=name in self._held)
         return found
 
-    def schedule(self, host: Host) -> None:
-        """Queue, park or set aside an idle host. Call with the lock held."""
-        at = host.next_turn()
-        if at is None and host.is_waiting and not host.is_held:
-            host.state = State.WAITING
-        elif at is None or at >= self._task.deadline or self._is_closed or host.is_spent or host.is_held:
-            self._set_aside(host)
-            return
-        elif host.pace.is_unrecorded:
-            # Were we killed now, the next task would ask it too soon: write its delay down first.
-            host.state = State.PARKED
-            self._parked.append(host)
-            if self._parked_since == math.inf:
-                self._parked_since = self._task.clock.monotonic()
-                self._news.notify()
-        else:
-            host.state = State.QUEUED
-            earlier = self._gates.next_turn()
-            self._gates.push(host, at)
-            if earlier is None or at < earlier:
-                self._leader = None
-                self._turn.notify()
-        self._busy += 1
+    def _queue(self, host: Host) -> None:
+        earlier = self._schedule.next_turn()
+        self._schedule.queue(host, self._task.clock.monotonic())
+        self._tell(earlier)
 
-    def _set_aside(self, host: Host) -> None:
-        host.state = State.IDLE
-        errands = list(host.errands)
-        host.errands.clear()
-        for errand in errands:  # their robots.txt will not come; a host that is released begins with its own again
-            errand.origin.is_sought = False
-            if errand.home is not host:
-                errand.origin.not_before = math.inf
-                if errand.home.state is State.WAITING:
-                    self._busy -= 1
-                    errand.home.state = State.IDLE
-        if not self._busy:
+    def _tell(self, earlier: float | None) -> None:
+        """Wake those who wait for what has changed. earlier: the schedule's next turn before."""
+        schedule = self._schedule
+        at = schedule.next_turn()
+        if at is not None and (earlier is None or at < earlier):
+            self._leader = None
+            self._turn.notify()
+        if schedule.parked_since != self._parked_seen:
+            self._parked_seen = schedule.parked_since
+            self._news.notify()
+        if not schedule.busy:
             self._news.notify()
             self._turn.notify_all()

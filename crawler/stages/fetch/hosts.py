@@ -6,17 +6,19 @@ but for `state` and `errands`, which the engine's lock guards.
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 
 from crawler.core.keys import host_key
-from crawler.core.model import RobotsCopy, Target
+from crawler.core.model import RobotsCopy, Target, Want
 from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
 from crawler.net.robots import Rules
+from crawler.stages.fetch.sections import Sections
+from crawler.stages.fetch.trust import Trust
 
 COPY_SECONDS = 86_400.0  # how long the last good robots.txt serves while its origin cannot be read (RFC 9309 2.4)
 
@@ -27,6 +29,7 @@ class State(Enum):
     IDLE = "nothing to do, or nothing more that may be done"
     QUEUED = "at the gates"
     HELD = "in the hands of a thread"
+    ASKED = "nothing more can be sent before requests that are under way have ended"
     PARKED = "until its delay has been written down"
     WAITING = "for a robots.txt that another host is being asked for"
 
@@ -36,8 +39,10 @@ class Origin:
     """A scheme, host and port: what one robots.txt is for.
 
     verdict: rules, allow or disallow; None while it is not known. denial: the outcome that disallow means;
-    reason: the words for it. copy: the newest decision of earlier, with the last good body. not_before: monotonic
-    instant before which robots.txt is not asked for again. is_sought: a request for it is under way.
+    reason: the words for it. copy: the newest decision of earlier, with the last good body. asked_at: when it was last
+    asked for; unreachable_since: since when without an answer. not_before: monotonic instant before which robots.txt is
+    not asked for again. is_sought: a request for it is under way. elsewhere: the answer of another bucket's owner that
+    it waits for, looked for `looks` times.
     """
 
     url: str
@@ -48,10 +53,14 @@ class Origin:
     rules: Rules | None = None
     digest: bytes | None = None
     copy: RobotsCopy | None = None
+    asked_at: datetime | None = None
+    unreachable_since: datetime | None = None
     tries: int = 0
     not_before: float = -math.inf
     is_sought: bool = False
-    targets: deque[Target] = field(default_factory=deque)
+    elsewhere: Want | None = None
+    looks: int = 0
+    targets: "deque[Target] | Sections" = field(default_factory=deque)
 
     def is_known(self, now: datetime) -> bool:
         """Whether the verdict may be used at `now`."""
@@ -59,13 +68,24 @@ class Origin:
 
     def load(self, copy: RobotsCopy, product_token: str, now: datetime) -> None:
         """Take over what an earlier task decided."""
-        self.copy = copy
+        self.copy, self.asked_at, self.unreachable_since = copy, copy.fetched_at, copy.unreachable_since
         if now >= copy.valid_until:
             return
         if copy.verdict == robots.RULES and copy.body is not None:
             self.use_copy(product_token, copy.valid_until)
         elif copy.verdict in (robots.ALLOW, robots.DISALLOW):
             self.decide(copy.verdict, copy.valid_until)
+            if copy.verdict == robots.DISALLOW:
+                self.reason = f"robots.txt could not be read at {copy.fetched_at:%Y-%m-%d %H:%M} UTC"
+
+    def take_over(self, answer: RobotsCopy, product_token: str) -> None:
+        """Decide by an answer that a server has given."""
+        self.copy, self.asked_at, self.unreachable_since = answer, answer.fetched_at, None
+        self.is_sought, self.elsewhere = False, None
+        if answer.body is not None:
+            self.use_copy(product_token, answer.valid_until)
+        else:
+            self.decide(answer.verdict, answer.valid_until)
 
     def decide(
         self, verdict: str, valid_until: datetime, *, rules: Rules | None = None, digest: bytes | None = None
@@ -75,11 +95,11 @@ class Origin:
         self.denial, self.reason = Outcome.ROBOTS_UNREACHABLE, None
         self.tries = 0
 
-    def copy_serves_until(self) -> datetime | None:
+    def copy_serves_until(self, stretch_days: float = 0) -> datetime | None:
         """Until when the last good body may be used although robots.txt cannot be read; None without a body."""
         if self.copy is None or self.copy.body is None or self.copy.body_fetched_at is None:
             return None
-        return self.copy.body_fetched_at + timedelta(seconds=COPY_SECONDS)
+        return self.copy.body_fetched_at + timedelta(days=stretch_days, seconds=COPY_SECONDS)
 
     def use_copy(self, product_token: str, until: datetime) -> None:
         """Decide by the last good body."""
@@ -95,12 +115,16 @@ class Origin:
 
 @dataclass(eq=False, slots=True)
 class Errand:
-    """A request for the robots.txt of `origin`, a server of `home`, at `url` after `hop` redirects."""
+    """A request for the robots.txt of `origin`, a server of `home`, at `url` after `hop` redirects.
+
+    is_for_others: the origin is of another bucket, and nothing here depends on it.
+    """
 
     origin: Origin
     home: "Host"
     url: str
     hop: int = 0
+    is_for_others: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -108,7 +132,8 @@ class Host:
     """A host and all that is planned there.
 
     address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
-    asked for in this task. is_held: an operator wants it left alone, so what is planned there stays open.
+    asked for in this task. sections: shares of its turns by path prefix. is_held: an operator wants it left alone, so
+    what is planned there stays open.
     """
 
     name: str
@@ -117,7 +142,9 @@ class Host:
     most_pages: float = math.inf
     window_seconds: float = math.inf
     pages: int = 0
+    sections: Mapping[str, int] = field(default_factory=dict)
     is_held: bool = False
+    trust: Trust = field(default_factory=Trust)
     key: int = field(init=False)
     origins: dict[str, Origin] = field(default_factory=dict)
     errands: deque[Errand] = field(default_factory=deque)
@@ -130,7 +157,12 @@ class Host:
         """Add targets, best first."""
         for target in targets:
             url = origin_of(target.url)
-            self.origins.setdefault(url, Origin(url)).targets.append(target)
+            origin = self.origins.get(url)
+            if origin is None:
+                origin = self.origins[url] = Origin(url)
+                if self.sections:
+                    origin.targets = Sections(self.sections)
+            origin.targets.append(target)
 
     def next_origin(self, monotonic: float) -> Origin | None:
         """The origin with the best target among those that can be asked now."""
@@ -158,9 +190,9 @@ class Host:
         """Whether the host has had all that a day allows it: pages by the plan's cap, requests by its delay.
 
         Counts the last 24 hours, whatever cycle they were for, but one robots.txt of each origin is no page. A host
-        that has asked for less gets half.
+        that was too busy yesterday or today gets half.
         """
-        share = 0.5 if self.pace.penalty > 1 else 1.0
+        share = 0.5 if self.pace.is_busy else 1.0
         delay = self.pace.usual_seconds
         most_requests = self.window_seconds // delay if delay > 0 else math.inf
         earlier = self.pace.earlier_requests

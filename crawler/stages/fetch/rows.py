@@ -4,13 +4,12 @@ The ledger adds the columns that say where a row belongs. Reads no clock, keeps 
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from urllib.parse import quote
 
+from crawler.core.columns import LinkSource
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.keys import host_key, url_key
@@ -19,22 +18,22 @@ from crawler.core.outcomes import Outcome
 from crawler.core.urls import CanonicalUrl, canonicalize, pattern_key, shape_trap
 from crawler.net.politeness import retry_after
 from crawler.net.reply import Reply, printable
-from crawler.page.page import Page, ParserFailed, read_page
-from crawler.page.sitemap import read_sitemap
+from crawler.page.reading import Job, Reading, job_headers
 from crawler.stages.fetch.hosts import Origin
 
-_XML_TYPES = frozenset({"application/xml", "text/xml", "application/rss+xml", "application/atom+xml"})
 _KEPT = "".join(chr(code) for code in range(0x21, 0x7F)) + " "
 
 
 @dataclass(slots=True)
 class Visit:
-    """The rows of one planned URL."""
+    """The rows of one planned URL. job: the page that is still to be read, see `complete`."""
 
+    target: Target
+    reply: Reply
     observation: Row
     capture: Row | None = None
     links: list[Row] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
+    job: Job | None = None
 
 
 def validators(target: Target) -> dict[str, str]:
@@ -72,14 +71,60 @@ def visit(
         "retry_after_seconds": retry_after(reply, settings.politeness.retry_after_cap_seconds),
         "error": reply.error,
     }
-    found = Visit(row)
+    found = Visit(target, reply, row)
     if reply.outcome is Outcome.NOT_MODIFIED:
         _keep_version(row, target, reply)
     elif reply.outcome is Outcome.REDIRECTED:
         _follow(found, target, reply, settings)
     elif reply.outcome is Outcome.OK and reply.body is not None:
-        _read(found, target, reply, reply.body, settings)
+        found.job = Job(
+            target.url,
+            target.fetch_url,
+            target.depth,
+            reply.header("content-type"),
+            reply.media_type,
+            job_headers(reply.headers),
+            reply.fetched_at,
+            target.body_digest,
+            reply.body,
+        )
     return found
+
+
+def complete(found: Visit, reading: Reading) -> None:
+    """Add to a visit what came of reading its page."""
+    row, target, reply = found.observation, found.target, found.reply
+    if reading.error is not None:
+        row |= {"outcome": Outcome.PARSER_FAILED.value, "error": printable(reading.error)}
+        return
+    body = reply.body or b""
+    is_same = reading.body_digest == target.body_digest
+    is_stored = not is_same and not reading.noarchive
+    row |= {
+        "etag": reply.header("etag"),
+        "last_modified": reply.header("last-modified"),
+        "charset": reading.charset,
+        "body_bytes": len(body),
+        "stored": is_stored,
+        "body_digest": reading.body_digest,
+        "text_digest": reading.text_digest,
+        "copy_digest": reading.copy_digest,
+        "text_bytes": reading.text_bytes,
+        "simhash": reading.simhash,
+        "content_changed": _has_changed(target, reading.text_digest, is_same=is_same),
+        "title": reading.title,
+        "noindex": reading.noindex,
+        "canonical_url": reading.canonical_url,
+        "links": reading.links,
+    }
+    if is_stored:
+        found.capture = _capture(target, reply, body, reading.body_digest, reading.charset)
+
+
+def link_source(found: Visit) -> LinkSource:
+    """The visited page as the source of its links."""
+    target = found.target
+    return LinkSource(target.url_key, target.url, target.depth, target.hops, found.reply.fetched_at)
 
 
 def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict: str, valid_until: datetime) -> Row:
@@ -99,11 +144,17 @@ def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict
         "ended_at": reply.ended_at,
         "sent": reply.sent,
         "delay_seconds": 0.0,
+        "connections": 1,
         "address": reply.address,
+        "address_delay_seconds": 0.0,
+        "address_buckets": 1,
+        "read_at": None,
         "valid_until": valid_until,
         "crawl_delay_seconds": None,
         "body_digest": sha256(body).digest() if body is not None else None,
         "body": body,
+        "suspect": False,
+        "unreachable_since": None,
         "error": reply.error,
     }
 
@@ -131,9 +182,13 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "sent": False,
         "late": fetched_at >= cycle.end,
         "delay_seconds": 0.0,
+        "connections": 1,
         "address": None,
+        "address_delay_seconds": 0.0,
+        "address_buckets": 1,
         "robots_digest": None,
         "conditional": False,
+        "audit": False,
         "etag": None,
         "last_modified": None,
         "content_type": None,
@@ -176,55 +231,11 @@ def _keep_version(row: Row, target: Target, reply: Reply) -> None:
 def _follow(found: Visit, target: Target, reply: Reply, settings: Settings) -> None:
     aim = canonicalize(location(reply), target.fetch_url)
     if not isinstance(aim, CanonicalUrl):
-        found.rejected[aim.reason] += 1
         found.observation["error"] = printable(f"redirect to no URL that can be crawled: {aim.reason}")
         return
     found.observation["redirect_url"] = aim.url
     if aim.url != target.url:
         found.links.append(_link(target, "redirect", aim, reply.fetched_at, settings))
-
-
-def _read(found: Visit, target: Target, reply: Reply, body: bytes, settings: Settings) -> None:
-    row = found.observation
-    try:
-        page = read_page(
-            body,
-            url=target.fetch_url,
-            content_type=reply.header("content-type"),
-            headers=reply.headers,
-            product_token=settings.crawl.product_token,
-            min_text_bytes=settings.copies.min_text_bytes,
-            max_parse_bytes=settings.fetch.max_parse_bytes,
-        )
-    except ParserFailed as error:
-        row |= {"outcome": Outcome.PARSER_FAILED.value, "error": printable(f"{type(error).__name__}: {error}")}
-        return
-    digest = sha256(body).digest()
-    is_same = digest == target.body_digest
-    is_stored = not is_same and not page.noarchive
-    row |= {
-        "etag": reply.header("etag"),
-        "last_modified": reply.header("last-modified"),
-        "charset": page.charset,
-        "body_bytes": len(body),
-        "stored": is_stored,
-        "body_digest": digest,
-        "text_digest": page.text_digest,
-        "copy_digest": page.copy_digest,
-        "text_bytes": page.text_bytes,
-        "simhash": page.simhash,
-        "content_changed": _has_changed(target, page.text_digest, is_same=is_same),
-        "title": page.title,
-        "noindex": page.noindex,
-        "canonical_url": page.canonical.url if page.canonical else None,
-    }
-    if is_stored:
-        found.capture = _capture(target, reply, body, digest, page.charset)
-    found.rejected = page.rejected
-    links = _links(target, reply, body, page, settings)
-    row["links"] = len(links)
-    if not is_same:  # the links of an equal body are known
-        found.links = links
 
 
 def _has_changed(target: Target, text_digest: bytes, *, is_same: bool) -> bool | None:
@@ -246,33 +257,14 @@ def _capture(target: Target, reply: Reply, body: bytes, digest: bytes, charset: 
     }
 
 
-def _links(target: Target, reply: Reply, body: bytes, page: Page, settings: Settings) -> list[Row]:
-    at = reply.fetched_at
-    links = [
-        _link(target, link.kind, link.target, at, settings, nofollow=link.nofollow)
-        for link in page.links
-        if link.target.url != target.url
-    ]
-    if reply.media_type in _XML_TYPES:
-        named = {entry.target.url: entry.target for entry in read_sitemap(body, target.url, fetched_at=at)}
-        links += _sitemap_links(target, named.values(), at, settings)
-    return links
-
-
-def _sitemap_links(target: Target, named: Iterable[CanonicalUrl], at: datetime, settings: Settings) -> list[Row]:
-    return [_link(target, "sitemap", aim, at, settings) for aim in named if aim.url != target.url]
-
-
-def _link(
-    target: Target, kind: str, aim: CanonicalUrl, found_at: datetime, settings: Settings, *, nofollow: bool = False
-) -> Row:
+def _link(target: Target, kind: str, aim: CanonicalUrl, found_at: datetime, settings: Settings) -> Row:
     return {
         "source_url_key": target.url_key,
         "source_url": target.url,
         "source_depth": target.depth,
         "source_hops": target.hops,
         "kind": kind,
-        "nofollow": nofollow,
+        "nofollow": False,
         "target_url_key": url_key(aim.url),
         "target_host_key": host_key(aim.host),
         "target_url": aim.url,

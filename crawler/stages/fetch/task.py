@@ -1,14 +1,15 @@
 """What one fetch task is given, and what it asks of the lake."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from crawler.core.clock import Clock
+from crawler.core.columns import FoundLinks
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
-from crawler.core.model import HostState, RobotsCopy, Row, Target
+from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.net.client import Client
 from crawler.net.resolver import Resolver
 
@@ -23,10 +24,16 @@ class Ledger(Protocol):
     def deadline(self) -> datetime: ...
     def todo(self) -> list[Target]: ...
     def hosts(self) -> dict[str, HostState]: ...
+    def host(self, name: str) -> HostState | None: ...
     def robots(self) -> dict[str, RobotsCopy]: ...
+    def robots_of(self, hosts: Collection[str]) -> dict[str, RobotsCopy]: ...
+    def want(self, want: Want) -> RobotsAnswer | None: ...
+    def wants(self) -> list[Want]: ...
     def held(self) -> frozenset[str]: ...
-    def append(self, rows: Mapping[str, Sequence[Row]]) -> None: ...
-    def finish(self, rows: Mapping[str, Sequence[Row]], *, complete: bool) -> None: ...
+    def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None: ...
+    def finish(
+        self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +54,9 @@ def floor_of(settings: Settings, host: str) -> float:
     """The least delay of a host by the settings, in seconds."""
     own = settings.host.get(host)
     return settings.politeness.delay_seconds if own is None or own.delay_seconds is None else own.delay_seconds
+
+
+def connections_of(settings: Settings, host: str) -> int:
+    """How many requests may be under way at a host at once, by the settings."""
+    own = settings.host.get(host)
+    return 1 if own is None else own.connections

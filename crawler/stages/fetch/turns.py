@@ -3,32 +3,34 @@
 Reads the web through the client; hands rows to the engine. Decides nothing about when.
 """
 
-from datetime import timedelta
+from collections.abc import Sequence
+from contextlib import nullcontext
 
-from crawler.core.keys import bucket_of, host_key
-from crawler.core.model import RobotsCopy, Row, Target
+from crawler.core.columns import FoundLinks, LinkColumns
+from crawler.core.model import Target
 from crawler.core.outcomes import Outcome
-from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net import robots
-from crawler.net.reply import Reply, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed
+from crawler.page.reading import Reading
 from crawler.stages.fetch import rows
 from crawler.stages.fetch.engine import Engine
+from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Errand, Host, Origin
+from crawler.stages.fetch.parsing import open_parser
+from crawler.stages.fetch.schedule import Postponed
 from crawler.stages.fetch.task import Task
-
-_ROBOTS_RETRIES = 2
-_UNREACHABLE_SECONDS = 3600.0  # how long a robots.txt that could not be read is not asked for again
-_HOPELESS = frozenset({Outcome.DNS_FAILED, Outcome.BLOCKED_ADDRESS})
+from crawler.stages.fetch.trust import is_audit, is_lie
 
 
 class Turns:
-    """The turns of one fetch task."""
+    """The turns of one fetch task. parser: reads what they bring; its owner closes it."""
 
-    def __init__(self, task: Task, engine: Engine, *, needs_address: bool) -> None:
+    def __init__(self, task: Task, engine: Engine, errands: Errands, *, needs_address: bool) -> None:
         self._task = task
         self._engine = engine
+        self._errands = errands
         self._needs_address = needs_address
+        self.parser = open_parser(task.settings, self._record, engine.fail)
 
     def take(self, host: Host) -> None:
         """Ask `host` for the next thing that it has to do."""
@@ -42,26 +44,43 @@ class Turns:
             errand = host.errands.popleft() if host.errands else None
         may_ask = errand is None
         if errand is not None:
-            self._seek(host, errand)
+            self._errands.run(host, errand)
+        chosen = self._choose(host, may_ask=may_ask)
+        if chosen is None:
+            return
+        origin, target = chosen
+        if target is not None:
+            self._fetch(host, origin, target)
+        elif origin.elsewhere is not None:
+            self._errands.look(host, origin)
+        else:
+            self._errands.run(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+        self._choose(host, may_ask=False)
+
+    def _choose(self, host: Host, *, may_ask: bool) -> tuple[Origin, Target | None] | None:
+        """Write down what needs no request; the origin and target to ask for next, no target for its robots.txt."""
         clock = self._task.clock
-        while (origin := host.next_origin(clock.monotonic())) is not None:
-            now = clock.now()
-            denial = _denial(origin, origin.targets[0]) if origin.is_known(now) else None
-            if denial is not None:  # costs no request
-                row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin)
-                with self._engine.lock:
-                    self._engine.commit({"observation": [row]})
-                continue
-            if not may_ask:
-                return
-            may_ask = False
-            if origin.is_known(now):
-                self._fetch(host, origin, origin.targets.popleft())
-            else:
+        with self._engine.lock if host.pace.connections > 1 else nullcontext():  # others may note replies meanwhile
+            while (origin := host.next_origin(clock.monotonic())) is not None:
+                now = clock.now()
+                is_known = origin.is_known(now)
+                denial = _denial(origin, origin.targets[0]) if is_known else None
+                if denial is not None:  # costs no request
+                    row = rows.unasked(origin.targets.popleft(), denial, now, self._task.cycle, origin)
+                    with self._engine.lock:
+                        self._engine.commit({"observation": [row]})
+                    continue
+                if not may_ask:
+                    return None
+                if is_known:
+                    return origin, origin.targets.popleft()
                 origin.is_sought = True
-                self._seek(host, Errand(origin, host, f"{origin.url}/robots.txt"))
+                return origin, None
+        return None
 
     def _find_address(self, host: Host) -> bool:
+        if self._task.client.is_proxied(host.name):
+            return False  # the proxy looks it up
         settings = self._task.settings.fetch
         try:
             host.address = self._task.resolver.resolve(host.name, 80, settings.total_seconds)[0]
@@ -71,7 +90,17 @@ class Turns:
 
     def _fetch(self, host: Host, origin: Origin, target: Target) -> None:
         headers = rows.validators(target)
-        reply = self._task.client.get(target.fetch_url, headers)
+        is_audited = bool(headers) and self._is_audited(host, target)
+        if is_audited:
+            headers = {}
+        before_send = self._engine.begin(host, share=True)
+        try:
+            reply = self._task.client.get(target.fetch_url, headers, before_send=before_send)
+        except Postponed:
+            with self._engine.lock:
+                self._engine.cancel(host)
+                origin.targets.appendleft(target)
+            return
         found = rows.visit(
             target,
             reply,
@@ -80,89 +109,37 @@ class Turns:
             conditional=bool(headers),
             robots_digest=origin.digest,
         )
-        captures = [found.capture] if found.capture else []
+        found.observation["audit"] = is_audited
         with self._engine.lock:
             host.pages += 1
-            found.observation["delay_seconds"] = self._engine.answered(host, reply)
-            self._engine.commit({"observation": [found.observation], "capture": captures, "link": found.links}, host)
+            found.observation |= self._engine.answered(host, reply)
+            rows_now = {} if found.job else {"observation": [found.observation], "link": found.links}
+            self._engine.commit(rows_now, host)  # the host's pace is written down without waiting for the parser
+        if found.job:
+            self.parser.submit(found, found.job)
 
-    # robots.txt
-
-    def _seek(self, host: Host, errand: Errand) -> None:
-        reply = self._task.client.get(errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES)
-        verdict = robots.verdict(reply, errand.hop)
-        row = rows.robots_row(errand.origin.url, host.name, errand.url, errand.hop, reply, verdict, reply.ended_at)
+    def _record(self, readings: Sequence[tuple[rows.Visit, Reading]], links: LinkColumns) -> None:
+        """Write down pages that have been read, with their links, in one piece."""
+        for found, reading in readings:
+            rows.complete(found, reading)
         with self._engine.lock:
-            if verdict == robots.REDIRECT:
-                row["delay_seconds"] = self._engine.answered(host, reply)
-                self._forward(errand, reply, row)
-            elif verdict == robots.DISALLOW:
-                row["delay_seconds"] = self._engine.answered(host, reply)
-                self._unreachable(errand, reply, row)
-            else:
-                self._decide(errand, reply, row)
-                row["delay_seconds"] = self._engine.answered(host, reply)
-            self._engine.commit({"robots": [row]}, host)
-            if not errand.origin.is_sought and errand.home is not host:
-                errand.home.pace.stretch()
-                self._engine.commit({}, errand.home)
-                self._engine.wake(errand.home)
+            for found, _ in readings:
+                captures = [found.capture] if found.capture else []
+                self._engine.commit({"observation": [found.observation], "capture": captures}, self._audited(found))
+            self._engine.commit_links(FoundLinks([rows.link_source(found) for found, _ in readings], links))
 
-    def _forward(self, errand: Errand, reply: Reply, row: Row) -> None:
-        aim = canonicalize(rows.location(reply), errand.url)
-        if not isinstance(aim, CanonicalUrl):
-            row |= {"verdict": robots.DISALLOW, "error": printable(f"redirect to no URL: {aim.reason}")}
-            self._unreachable(errand, reply, row, is_final=True)
-        elif bucket_of(host_key(aim.host), self._task.buckets) != self._task.bucket:
-            # Only the owner of its bucket may ask that host.
-            error = f"robots.txt redirects to {aim.host}, a host of another bucket, which is not asked from here"
-            row |= {"verdict": robots.DISALLOW, "error": printable(error)}
-            self._unreachable(errand, reply, row, is_final=True)
-        else:
-            onward = Errand(errand.origin, errand.home, aim.fetch_url, errand.hop + 1)
-            self._engine.assign(self._engine.host(aim.host), onward)
+    def _is_audited(self, host: Host, target: Target) -> bool:
+        share = self._task.settings.fetch.audit_share
+        return share > 0 and (not host.trust.is_trusted or is_audit(target, self._task.cycle, share))
 
-    def _decide(self, errand: Errand, reply: Reply, row: Row) -> None:
-        settings, origin = self._task.settings, errand.origin
-        until = reply.fetched_at + timedelta(seconds=settings.politeness.robots_max_age_seconds)
-        rules = None
-        if row["verdict"] == robots.RULES and reply.body is not None:
-            url = f"{origin.url}/robots.txt"
-            rules = robots.parse(reply.body, settings.crawl.product_token, robots_url=url)
-            origin.copy = RobotsCopy(
-                origin.url, robots.RULES, reply.fetched_at, until, reply.body, row["body_digest"], reply.fetched_at
-            )
-        origin.decide(row["verdict"], until, rules=rules, digest=row["body_digest"])
-        origin.is_sought = False
-        row |= {
-            "final": True,
-            "valid_until": until,
-            "crawl_delay_seconds": origin.delay_seconds,
-        }
-        errand.home.obey_robots()
-
-    def _unreachable(self, errand: Errand, reply: Reply, row: Row, *, is_final: bool = False) -> None:
-        origin, home = errand.origin, errand.home
-        origin.is_sought = False
-        until = min(self._task.settings.politeness.robots_max_age_seconds, _UNREACHABLE_SECONDS)
-        again = reply.ended_at + timedelta(seconds=until)
-        served = origin.copy_serves_until()
-        if served is not None and served > reply.ended_at:
-            origin.use_copy(self._task.settings.crawl.product_token, min(served, again))
-            home.obey_robots()
-            return
-        origin.tries += 1
-        wait = home.pace.usual_seconds * 2**origin.tries
-        origin.not_before = reply.ended + wait
-        is_late = max(origin.not_before, home.pace.allowed) + reply.elapsed >= self._task.deadline
-        if is_final or is_late or origin.tries > _ROBOTS_RETRIES or reply.outcome in _HOPELESS:
-            origin.decide(robots.DISALLOW, again)
-            why = row["error"] or f"status {reply.status}"
-            origin.reason = printable(f"robots.txt: {row['outcome']}: {why}")
-            if reply.outcome in _HOPELESS and errand.hop == 0:
-                origin.denial = reply.outcome  # what a page's own request would meet
-            origin.not_before = reply.ended
-            row |= {"final": True, "valid_until": again}
+    def _audited(self, found: rows.Visit) -> Host | None:
+        """Note what an audit has shown; the host if it is trusted more or less now. Call with the lock held."""
+        verdict = is_lie(found.target, found.observation) if found.observation["audit"] else None
+        if verdict is None:
+            return None
+        host = self._engine.host(found.target.host)
+        host.trust.note(is_lie=verdict)
+        return host
 
 
 def _denial(origin: Origin, target: Target) -> Outcome | None:

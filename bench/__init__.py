@@ -1,0 +1,1 @@
+"""Benchmarks: one command each; they print ratios to a peer of the same run and write JSON."""

@@ -1,0 +1,173 @@
+"""What a fetch wants to know of a page, in one call: the facts for its observation and its links as columns.
+
+The same call whether it runs in the task or in a worker process (`worker.py`), so both give the same rows. Pure; a
+page that cannot be parsed is a Reading with an error.
+"""
+
+from array import array
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from crawler.core.columns import KINDS, LinkColumns, Texts
+from crawler.core.keys import url_key
+from crawler.core.urls import CanonicalUrl, ShapeLimits, pattern_key, shape_trap
+from crawler.page.errors import ParserFailed
+from crawler.page.page import Page, read_page
+
+_KIND_OF = {kind: place for place, kind in enumerate(KINDS)}
+_READ_HEADERS = frozenset({"x-robots-tag", "link"})
+_XML_TYPES = frozenset({"application/xml", "text/xml", "application/rss+xml", "application/atom+xml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The settings `traps` as far as a URL's shape can break them."""
+
+    max_depth: int
+    max_url_length: int
+    max_path_segments: int
+    max_repeated_segments: int
+    max_query_parameters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is the same for all pages of a crawl; see the arguments of `read_page`."""
+
+    product_token: str
+    min_text_bytes: int
+    max_parse_bytes: int
+    traps: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A page to read. known_digest: that of the stored version, whose links are known; headers: see `job_headers`."""
+
+    url: str
+    fetch_url: str
+    depth: int
+    content_type: str | None
+    media_type: str | None
+    headers: list[tuple[str, str]]
+    fetched_at: datetime
+    known_digest: bytes | None
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of a page. error: why it could not be read; the rest is then empty. links: found, new or not."""
+
+    error: str | None = None
+    charset: str = ""
+    body_digest: bytes = b""
+    text_digest: bytes = b""
+    copy_digest: bytes | None = None
+    text_bytes: int = 0
+    simhash: int | None = None
+    title: str | None = None
+    noindex: bool = False
+    noarchive: bool = False
+    canonical_url: str | None = None
+    links: int = 0
+
+
+def job_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those of a response's headers that reading its page needs."""
+    return [pair for pair in headers if pair[0].lower() in _READ_HEADERS]
+
+
+def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
+    """Read one page; its links are added to `links` unless the body is that of the stored version."""
+    try:
+        page = read_page(
+            job.body,
+            url=job.fetch_url,
+            content_type=job.content_type,
+            headers=job.headers,
+            product_token=rules.product_token,
+            min_text_bytes=rules.min_text_bytes,
+            max_parse_bytes=rules.max_parse_bytes,
+        )
+        found = _links(job, page)
+    except (ParserFailed, MemoryError) as error:
+        links.add_page([], job.depth)
+        return Reading(error=f"{type(error).__name__}: {error}")
+    digest = sha256(job.body).digest()
+    links.add_page(found if digest != job.known_digest else [], job.depth)
+    return Reading(
+        charset=page.charset,
+        body_digest=digest,
+        text_digest=page.text_digest,
+        copy_digest=page.copy_digest,
+        text_bytes=page.text_bytes,
+        simhash=page.simhash,
+        title=page.title,
+        noindex=page.noindex,
+        noarchive=page.noarchive,
+        canonical_url=page.canonical.url if page.canonical else None,
+        links=len(found),
+    )
+
+
+def _links(job: Job, page: Page) -> list[tuple[str, CanonicalUrl, bool]]:
+    found = [(link.kind, link.target, link.nofollow) for link in page.links if link.target.url != job.url]
+    if job.media_type in _XML_TYPES:
+        from crawler.page.sitemap import read_sitemap  # most tasks never meet XML: lxml need not be loaded for it
+
+        sitemap = read_sitemap(job.body, job.url, fetched_at=job.fetched_at)
+        named = {entry.target.url: entry.target for entry in sitemap}
+        found += [("sitemap", target, False) for url, target in named.items() if url != job.url]
+    return found
+
+
+class LinkWriter:
+    """Collects the links of pages, one after another, into columns."""
+
+    def __init__(self, limits: ShapeLimits) -> None:
+        self._limits = limits
+        self._counts = array("I")
+        self._kinds = bytearray()
+        self._nofollow = bytearray()
+        self._traps = bytearray()
+        self._hosts = array("I")
+        self._url_keys = array("Q")
+        self._pattern_keys = array("Q")
+        self._urls: list[str] = []
+        self._fetch_urls: list[str] = []
+        self._host_places: dict[str, int] = {}
+        self._trap_places: dict[str | None, int] = {None: 0}
+
+    def add_page(self, links: list[tuple[str, CanonicalUrl, bool]], depth: int) -> None:
+        """Add the links of a page that is `depth` links from a seed: kind, target, nofollow."""
+        self._counts.append(len(links))
+        host_places, trap_places = self._host_places, self._trap_places
+        for kind, target, nofollow in links:
+            url = target.url
+            trap = shape_trap(url, depth + 1, self._limits)
+            self._kinds.append(_KIND_OF[kind])
+            self._nofollow.append(nofollow)
+            self._traps.append(trap_places.setdefault(trap, len(trap_places)) if trap else 0)
+            self._hosts.append(host_places.setdefault(target.host, len(host_places)))
+            self._url_keys.append(url_key(url))
+            self._pattern_keys.append(pattern_key(url))
+            self._urls.append(url)
+            self._fetch_urls.append(target.fetch_url)
+
+    def columns(self) -> LinkColumns:
+        """What was added so far."""
+        return LinkColumns(
+            self._counts,
+            bytes(self._kinds),
+            bytes(self._nofollow),
+            bytes(self._traps),
+            self._hosts,
+            self._url_keys,
+            self._pattern_keys,
+            Texts.of(self._urls),
+            Texts.of(self._fetch_urls),
+            list(self._host_places),
+            [name or "" for name in self._trap_places],
+        )

@@ -1,0 +1,420 @@
+"""robots.txt through the fetch stage: what an answer, or none, lets us ask for, and for how long."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from crawler.core.clock import SystemClock
+from crawler.core.config import Settings
+from crawler.core.cycle import Cycle
+from crawler.core.keys import bucket_of, host_key
+from crawler.core.model import RobotsAnswer, Row, Want
+from crawler.stages import fetch
+from crawler.stages.fetch import engine, errands
+from tests.stages.memory_ledger import MemoryLedger, make_settings, target
+from tests.web.server import ScriptedServer
+from tests.web.site import gaps, site
+
+TOLERANCE_SECONDS = 0.005
+DENY_ALL = "User-agent: *\nDisallow: /\n"
+HERE = bucket_of(host_key("a.test"), 16)
+THERE = next(name for name in (f"h{n}.test" for n in range(99)) if bucket_of(host_key(name), 16) != HERE)
+BESIDE = next(name for name in (f"h{n}.test" for n in range(99)) if bucket_of(host_key(name), 16) == HERE)
+REDIRECT = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", f"http://{THERE}/robots.txt"]]}}
+
+
+def run(ledger: MemoryLedger, server: ScriptedServer, settings: Settings | None = None, **more: Any) -> dict[str, int]:
+    bucket, buckets = more.pop("bucket", 0), more.pop("buckets", 1)
+    cycle = Cycle(datetime.now(UTC).date())
+    with server.intercept():
+        return fetch.fetch(ledger, settings or make_settings(), SystemClock(), cycle, bucket, buckets, **more)
+
+
+def urls(count: int, host: str = "a.test") -> list[str]:
+    return [f"http://{host}/{number}" for number in range(count)]
+
+
+def final(ledger: MemoryLedger) -> list[Row]:
+    """The decisions about robots.txt, oldest first."""
+    return [row for row in ledger.rows["robots"] if row["final"]]
+
+
+def age_robots(ledger: MemoryLedger, seconds: float) -> None:
+    """Let the robots.txt rows have been written that long ago, and be valid no more."""
+    for row in ledger.rows["robots"]:
+        for name in ("fetched_at", "ended_at", "read_at", "unreachable_since"):
+            row[name] = row[name] and row[name] - timedelta(seconds=seconds)
+        row["valid_until"] = min(row["valid_until"], datetime.now(UTC) - timedelta(seconds=1))
+    ledger.rows["observation"].clear()
+
+
+@pytest.mark.parametrize(
+    ("robots", "outcome"),
+    [
+        ({"status": 404}, "ok"),
+        ({"status": 403}, "ok"),
+        ({"status": 204}, "ok"),
+        ("User-agent: *\nDisallow: /\n", "denied_by_robots"),
+        ("User-agent: testbot\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "ok"),
+        ({"status": 500}, "robots_unreachable"),
+        ({"status": 429}, "robots_unreachable"),
+        ({"body": "x", "framing": "wrong_length:+9"}, "robots_unreachable"),
+        ({"status": 302, "headers": [["Location", "/robots.txt"]]}, "ok"),
+        ({"status": 302, "headers": [["Location", "ftp://a.test/"]]}, "robots_unreachable"),
+    ],
+)
+def test_robots_txt_decides(robots: Any, outcome: str) -> None:
+    ledger = MemoryLedger(urls(2))
+    with site(robots=robots) as server:
+        run(ledger, server)
+        pages = [request for request in server.log if not request.url.endswith("robots.txt")]
+    assert set(ledger.outcomes().values()) == {outcome}
+    assert len(pages) == (2 if outcome == "ok" else 0)
+    (decision,) = final(ledger)
+    assert all(row["robots_digest"] == decision["body_digest"] for row in ledger.rows["observation"])
+
+
+def test_an_unreachable_robots_txt_is_asked_for_again_within_the_window_after_ever_longer_waits() -> None:
+    routes = {"http://a.test/robots.txt": [*[{"status": 500}] * 3, {"body": "User-agent: *\nDisallow: /0"}]}
+    ledger = MemoryLedger(urls(2))
+    with site(routes) as server:
+        run(ledger, server, make_settings(delay_seconds=0.05))
+        waits = gaps(server, "a.test")[:3]
+    assert ledger.outcomes() == {"http://a.test/0": "denied_by_robots", "http://a.test/1": "ok"}
+    assert [row["final"] for row in ledger.rows["robots"]] == [False, False, False, True]
+    assert all(wait >= least - TOLERANCE_SECONDS for wait, least in zip(waits, (0.1, 0.2, 0.4), strict=True))
+
+
+def test_a_robots_txt_that_stays_unreachable_is_given_up_for_the_cycle() -> None:
+    ledger = MemoryLedger(urls(2))
+    with site(robots={"status": 500}) as server:
+        run(ledger, server)
+        assert [request.url for request in server.log] == ["http://a.test/robots.txt"] * 5
+    assert set(ledger.outcomes().values()) == {"robots_unreachable"}
+    (decision,) = final(ledger)
+    assert decision["unreachable_since"] == ledger.rows["robots"][0]["fetched_at"]
+    assert (decision["verdict"], decision["read_at"]) == ("disallow", None)
+
+
+@pytest.mark.parametrize(
+    ("age", "stretch_days", "outcome"),
+    [
+        (80_000, 0, "denied_by_robots"),
+        (90_000, 0, "robots_unreachable"),
+        (90_000, 1, "denied_by_robots"),
+        (180_000, 1, "robots_unreachable"),
+    ],
+)
+def test_the_last_good_copy_serves_for_a_day_and_as_much_longer_as_is_set(
+    age: int, stretch_days: float, outcome: str
+) -> None:
+    ledger = MemoryLedger(urls(1))
+    with site(robots=DENY_ALL) as server:
+        run(ledger, server)
+    age_robots(ledger, age)
+    good = ledger.rows["robots"][0]
+    with site(robots={"status": 500}) as server:
+        run(ledger, server, make_settings(robots_stretch_days=stretch_days))
+        assert len(server.log) >= 1
+        asked = len(server.log)
+        assert ledger.outcome("http://a.test/0") == outcome
+        ledger.targets.append(target("http://a.test/1"))
+        run(ledger, server, make_settings(robots_stretch_days=stretch_days))
+        assert len(server.log) == asked, "not before an hour has passed"
+    assert ledger.outcome("http://a.test/1") == outcome
+    decision = final(ledger)[-1]
+    assert decision["unreachable_since"] is not None
+    if outcome == "denied_by_robots":
+        assert (decision["verdict"], decision["outcome"], decision["body"]) == ("rules", "server_error", None)
+        assert (decision["body_digest"], decision["read_at"]) == (good["body_digest"], good["read_at"])
+        assert {row["robots_digest"] for row in ledger.rows["observation"]} == {good["body_digest"]}
+    else:
+        (said,) = {row["error"] for row in ledger.rows["observation"] if row["url"].endswith("/1")}
+        assert "could not be read at" in said
+
+
+def test_the_rules_before_a_robots_txt_was_gone_do_not_come_back() -> None:
+    ledger = MemoryLedger(urls(1))
+    for robots in (DENY_ALL, {"status": 404}, {"status": 500}):
+        with site(robots=robots) as server:
+            age_robots(ledger, 10)
+            run(ledger, server, make_settings(robots_stretch_days=9))
+    assert ledger.outcome("http://a.test/0") == "robots_unreachable"
+
+
+@pytest.mark.parametrize(
+    ("days", "absent_days", "outcome"),
+    [(29.9, 30, "robots_unreachable"), (30.1, 30, "ok"), (99, 0, "robots_unreachable")],
+)
+def test_a_robots_txt_that_was_unreadable_for_thirty_days_counts_as_absent_if_it_is_set(
+    days: float, absent_days: float, outcome: str
+) -> None:
+    ledger = MemoryLedger(urls(1))
+    for age in (days * 86_400 - 100, 100):
+        with site(robots={"status": 500}) as server:
+            run(ledger, server, make_settings(robots_absent_days=absent_days))
+        age_robots(ledger, age)
+    first = ledger.rows["robots"][0]["unreachable_since"]
+    assert {row["unreachable_since"] for row in ledger.rows["robots"]} == {first}, "kept from task to task"
+    with site(robots={"status": 500}) as server:
+        run(ledger, server, make_settings(robots_absent_days=absent_days))
+    assert ledger.outcome("http://a.test/0") == outcome
+    with site(robots="") as server:
+        age_robots(ledger, 10)
+        run(ledger, server)
+    assert final(ledger)[-1]["unreachable_since"] is None
+
+
+@pytest.mark.parametrize(("body", "suspect"), [("<html>Welcome</html>", True), ("User-agent: *\nAllow: /", False)])
+def test_a_page_in_place_of_a_robots_txt_is_told(body: str, suspect: bool) -> None:
+    ledger = MemoryLedger(urls(1))
+    with site(robots=body) as server:
+        run(ledger, server)
+    assert ledger.outcome("http://a.test/0") == "ok"
+    assert [row["suspect"] for row in ledger.rows["robots"]] == [suspect]
+
+
+def test_a_valid_copy_of_an_earlier_task_is_not_asked_for_again() -> None:
+    ledger = MemoryLedger(urls(1))
+    with site(robots="User-agent: *\nDisallow: /0\n") as server:
+        run(ledger, server)
+        ledger.targets.append(target("http://a.test/1"))
+        run(ledger, server)
+        assert [request.url for request in server.log] == ["http://a.test/robots.txt", "http://a.test/1"]
+
+
+def test_a_redirect_of_robots_txt_to_a_host_of_the_bucket_goes_through_its_gate() -> None:
+    routes = {
+        "http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]},
+        "http://b.test/r": {"body": "User-agent: *\nDisallow: /0\n"},
+    }
+    ledger = MemoryLedger([*urls(2), *urls(2, "b.test")])
+    with site(routes, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server, make_settings(delay_seconds=0.1))
+        assert all(min(gaps(server, host)) >= 0.1 - TOLERANCE_SECONDS for host in ("a.test", "b.test"))
+    assert ledger.outcome("http://a.test/0") == "denied_by_robots"
+    assert ledger.outcome("http://a.test/1") == "ok"
+    assert {ledger.outcome(url) for url in urls(2, "b.test")} == {"ok"}
+    hops = [(row["origin"], row["host"], row["hop"], row["final"]) for row in ledger.rows["robots"]]
+    assert ("http://a.test", "b.test", 1, True) in hops
+    assert ledger.early() == []
+
+
+def test_a_crawl_delay_that_another_host_serves_holds_at_once() -> None:
+    routes = {
+        "http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]},
+        "http://b.test/r": {"body": "User-agent: *\nCrawl-delay: 0.5\n"},
+    }
+    ledger = MemoryLedger(urls(2))
+    with site(routes, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server)
+        assert min(gaps(server, "a.test")) >= 0.5 - TOLERANCE_SECONDS
+    assert ledger.hosts()["a.test"].crawl_delay_seconds == 0.5
+    assert ledger.hosts()["b.test"].crawl_delay_seconds is None
+
+
+def test_a_url_that_was_not_asked_for_says_why() -> None:
+    ledger = MemoryLedger(urls(1))
+    with site(robots={"status": 500}) as server:
+        run(ledger, server)
+    (row,) = ledger.rows["observation"]
+    assert row["error"] == "robots.txt: server_error: status 500"
+    assert (row["sent"], row["delay_seconds"], row["fetched_at"] == row["ended_at"]) == (False, 0.0, True)
+
+
+def test_a_redirect_of_robots_txt_to_a_host_without_a_plan_is_followed() -> None:
+    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
+    ledger = MemoryLedger(urls(1))
+    with site(routes | {"http://b.test/r": {"body": ""}}, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server)
+    assert ledger.outcome("http://a.test/0") == "ok"
+    assert {row["host"] for row in ledger.rows["host_state"]} == {"a.test", "b.test"}
+
+
+def test_a_hop_waits_for_a_host_that_has_asked_for_time_whatever_is_planned_there() -> None:
+    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
+    ledger = MemoryLedger(urls(1, "b.test"))
+    with site(routes | {"http://b.test/0": {"status": 503, "headers": [["Retry-After", "60"]]}},
+              hosts=["a.test", "b.test"]) as server:  # fmt: skip
+        run(ledger, server)
+        ledger.targets = [target(url) for url in urls(1)]
+        ledger.deadline = datetime.now(UTC) + timedelta(seconds=5)
+        run(ledger, server)
+        assert server.requests("http://b.test/r") == []
+    assert ledger.outcome("http://a.test/0") is None
+
+
+# Across buckets: only the owner of its bucket asks a host
+
+
+def answer(body: bytes | None = DENY_ALL.encode(), *, verdict: str = "rules", seconds: float = 3600) -> RobotsAnswer:
+    now = datetime.now(UTC)
+    digest = None if body is None else b"d" * 32
+    outcome, status = ("ok", 200) if verdict == "rules" else ("gone", 404)
+    until = now + timedelta(seconds=seconds)
+    return RobotsAnswer(verdict, outcome, status, now - timedelta(hours=5), until, body, digest, suspect=False)
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [(answer(), "denied_by_robots"), (answer(b""), "ok"), (answer(None, verdict="allow"), "ok")],
+    ids=["rules", "empty rules", "allow"],
+)
+def test_a_redirect_to_another_bucket_is_answered_by_what_its_owner_knows(told: RobotsAnswer, outcome: str) -> None:
+    ledger = MemoryLedger(urls(1))
+    ledger.answers = {f"http://{THERE}/robots.txt": [told]}
+    with site(REDIRECT, hosts=["a.test", THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert server.requests(f"http://{THERE}/*") == []
+    assert ledger.outcome("http://a.test/0") == outcome
+    assert ledger.wanted == [Want(f"http://{THERE}/robots.txt", THERE, "http://a.test", 1)]
+    hop, decision = ledger.rows["robots"]
+    assert (hop["sent"], hop["final"], hop["verdict"]) == (True, False, "redirect")
+    assert (decision["sent"], decision["final"], decision["verdict"], decision["hop"]) == (False, True, told.verdict, 1)
+    assert (decision["host"], decision["url"]) == ("a.test", f"http://{THERE}/robots.txt")
+    assert (decision["read_at"], decision["valid_until"]) == (told.read_at, told.valid_until)
+    assert (decision["body"], decision["body_digest"]) == (told.body, told.body_digest)
+    assert ledger.rows["observation"][0]["robots_digest"] == told.body_digest
+
+
+def test_an_answer_that_is_not_there_yet_is_looked_for_again_without_asking_anybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(errands, "_FIRST_LOOK_SECONDS", 0.02)
+    ledger = MemoryLedger(urls(2))
+    ledger.answers = {f"http://{THERE}/robots.txt": [None, None, answer(seconds=-1), answer()]}
+    with site(REDIRECT, hosts=["a.test", THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert [request.url for request in server.log] == ["http://a.test/robots.txt"]
+    assert len(ledger.wanted) == 4
+    assert set(ledger.outcomes().values()) == {"denied_by_robots"}
+
+
+def test_a_robots_txt_of_another_bucket_that_nobody_reads_leaves_its_origin_alone_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(errands, "_FIRST_LOOK_SECONDS", 0.001)
+    ledger = MemoryLedger([*urls(2), *urls(3, BESIDE)])
+    with site(REDIRECT, hosts=["a.test", BESIDE, THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert server.requests(f"http://{THERE}/*") == []
+        assert len(server.requests("http://a.test/*")) == 1
+    assert [ledger.outcome(url) for url in urls(2)] == ["robots_unreachable"] * 2
+    assert [ledger.outcome(url) for url in urls(3, BESIDE)] == ["ok"] * 3
+    assert f"it redirects to {THERE}, a host of another bucket" in ledger.rows["robots"][-1]["error"]
+    assert THERE in next(row["error"] for row in ledger.rows["observation"] if row["host"] == "a.test")
+
+
+def test_a_deadline_ends_the_looking() -> None:
+    ledger = MemoryLedger(urls(1), window_seconds=0.5)
+    with site(REDIRECT, hosts=["a.test", THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+    assert ledger.outcome("http://a.test/0") == "robots_unreachable"
+
+
+def test_a_crawl_delay_of_another_bucket_s_robots_txt_holds_at_once() -> None:
+    ledger = MemoryLedger(urls(2))
+    ledger.answers = {f"http://{THERE}/robots.txt": [answer(b"User-agent: *\nCrawl-delay: 0.4\n")]}
+    with site(REDIRECT, hosts=["a.test", THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert min(gaps(server, "a.test")) >= 0.4 - TOLERANCE_SECONDS
+
+
+def wanted(url: str) -> Want:
+    return Want(url, "a.test", "http://asker.test", 1)
+
+
+def test_what_another_bucket_s_owner_wants_is_asked_for_though_nothing_is_planned() -> None:
+    ledger = MemoryLedger()
+    ledger.wants_of_others = [wanted("http://a.test/robots.txt")]
+    with site(robots=DENY_ALL) as server:
+        run(ledger, server)
+        assert [request.url for request in server.log] == ["http://a.test/robots.txt"]
+        (decision,) = ledger.rows["robots"]
+        assert (decision["origin"], decision["hop"], decision["final"]) == ("http://a.test", 0, True)
+        assert ledger.rows["host_state"][-1]["host"] == "a.test"
+        run(ledger, server)
+        assert len(server.log) == 1, "not again within the hour"
+        age_robots(ledger, 3700)
+        ledger.rows["robots"][0]["valid_until"] = datetime.now(UTC) + timedelta(hours=9)
+        run(ledger, server)
+        assert len(server.log) == 2, "so that it stays fresh for those who want it"
+
+
+def test_a_want_of_a_host_that_is_planned_costs_no_second_request() -> None:
+    ledger = MemoryLedger(urls(2))
+    ledger.wants_of_others = [wanted("http://a.test/robots.txt")]
+    with site(robots="User-agent: *\nCrawl-delay: 0.1\n") as server:
+        run(ledger, server)
+        assert Counter(request.url for request in server.log)["http://a.test/robots.txt"] == 1
+        assert min(gaps(server, "a.test")) >= 0.1 - TOLERANCE_SECONDS
+    assert set(ledger.outcomes().values()) == {"ok"}
+
+
+def test_a_wanted_file_at_another_path_is_asked_for_through_redirects_and_decides_nothing_here() -> None:
+    routes = {
+        "http://a.test/": {"status": 302, "headers": [["Location", "http://b.test/r"]]},
+        "http://b.test/r": {"body": DENY_ALL},
+    }
+    ledger = MemoryLedger(urls(1))
+    ledger.wants_of_others = [wanted("http://a.test/")]
+    with site(routes, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server)
+    assert ledger.outcome("http://a.test/0") == "ok"
+    rows = [row for row in ledger.rows["robots"] if row["origin"] == "http://asker.test"]
+    assert [(row["url"], row["hop"], row["final"], row["verdict"]) for row in rows] == [
+        ("http://a.test/", 1, False, "redirect"),
+        ("http://b.test/r", 2, False, "rules"),
+    ]
+    assert rows[-1]["valid_until"] > datetime.now(UTC) + timedelta(hours=23)
+    assert "http://asker.test" not in {row["origin"] for row in final(ledger)}
+
+
+def test_a_wanted_file_that_leads_to_a_third_bucket_or_nowhere_harms_nobody() -> None:
+    routes = {f"http://{BESIDE}/1": {"status": 302, "headers": [["Location", f"http://{THERE}/x"]]},
+              f"http://{BESIDE}/2": {"status": 302, "headers": [["Location", "ftp://x/"]]},
+              f"http://{BESIDE}/3": {"status": 500}}  # fmt: skip
+    ledger = MemoryLedger(urls(1, BESIDE))
+    ledger.wants_of_others = [Want(url, BESIDE, "http://asker.test", 1) for url in routes]
+    with site(routes, hosts=[BESIDE, THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert server.requests(f"http://{THERE}/*") == []
+        assert all(len(server.requests(url)) == 1 for url in routes)
+    assert {row["verdict"] for row in ledger.rows["robots"] if row["origin"] == "http://asker.test"} == {"disallow"}
+    assert ledger.outcomes() == {f"http://{BESIDE}/0": "ok"}
+
+
+def test_a_want_that_comes_while_the_fetch_runs_is_taken_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_HOLDS_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "_SUPERVISE_SECONDS", 0.05)
+    ledger = MemoryLedger(urls(6, "b.test"))
+
+    class Late(MemoryLedger):
+        def wants(self) -> list[Want]:
+            return [wanted("http://a.test/robots.txt")] if server.requests("http://b.test/1") else []
+
+    ledger.__class__ = Late
+    with site(hosts=["a.test", "b.test"]) as server:
+        run(ledger, server, make_settings(delay_seconds=0.1))
+        assert len(server.requests("http://a.test/robots.txt")) == 1
+    assert len(ledger.outcomes()) == 6
+
+
+def test_a_held_host_is_not_asked_for_what_others_want() -> None:
+    ledger = MemoryLedger(urls(1, "b.test"))
+    ledger.holds = frozenset({"a.test"})
+    ledger.wants_of_others = [wanted("http://a.test/robots.txt"), wanted("http://a.test/x")]
+    with site(hosts=["a.test", "b.test"]) as server:
+        run(ledger, server)
+        assert server.requests("http://a.test/*") == []
+    assert ledger.outcome("http://b.test/0") == "ok"
+
+
+def test_every_origin_of_a_host_has_its_own_robots_txt() -> None:
+    routes = {"http://a.test:8080/robots.txt": {"body": "User-agent: *\nDisallow: /\n"}}
+    ledger = MemoryLedger(["http://a.test/x", "http://a.test:8080/x"])
+    with site(routes) as server:
+        run(ledger, server)
+    assert ledger.outcomes() == {"http://a.test/x": "ok", "http://a.test:8080/x": "denied_by_robots"}
