@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from crawler.cli.bars import Bars
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake, open_lake_to_read
-from crawler.cli.show import say, stage_progress, write_json
+from crawler.cli.show import say, write_json
 from crawler.core.errors import BadPurge
 from crawler.store import holds, purges
 from crawler.store.doctor import examine
@@ -104,8 +105,8 @@ def _purge(lake: Lake, target: str, reason: str, *, yes: bool, dry_run: bool, as
             return
         typer.confirm("Erase it for ever?", abort=True)
     decision = purges.purge(lake, target, reason)
-    with stage_progress(2 * lake.buckets) as advance:
-        done = erase(lake, decision, lambda: advance("purge", mapped=True))
+    with Bars(2 * lake.buckets) as bars:
+        done = erase(lake, decision, lambda: bars.advance("purge", 0, {}))
     if as_json:
         write_json({**decision.to_dict(), "is_erased": True, **done.to_dict()})
         return
