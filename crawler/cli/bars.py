@@ -66,8 +66,8 @@ class Bars:
         sums: Counter[str] = Counter(self._fetched)
         outcomes: Counter[str] = Counter(self._outcomes)
         for live in self._running.values():
-            sums.update({name: live.counts.get(name, 0) for name in _SUMS})
-            outcomes.update(live.counts.get("outcomes", {}))
+            sums.update({name: getattr(live.progress, name) for name in _SUMS})
+            outcomes.update(live.progress.outcomes)
         if sums["planned"]:
             bar, detail = self._bar("fetch", None), _detail(sums, outcomes)
             self._progress.update(bar, total=sums["planned"], completed=sums["observed"], detail=detail)

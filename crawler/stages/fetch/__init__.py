@@ -59,7 +59,7 @@ def run(
     with lake.own("bucket", bucket, cycle) as owner, LiveProgress(lake, owner) as live:
 
         def tell(reached: Progress) -> None:
-            live.write(reached.to_dict())
+            live.write(reached)
             if progress is not None:
                 progress(reached)
 
