@@ -45,8 +45,11 @@ def status(
     facts(about.items())
     _table(({**row.to_dict(), "published_at": _instant(row.published_at)} for row in cycles), "Cycles", _CYCLE)
     shown = [part.to_dict() for part in parts if buckets or part.state in _UNFINISHED]
+    shown = [{name: value for name, value in row.items() if name != "live"} for row in shown]
     if shown:
         _table(shown, "Buckets of these cycles" if buckets else "Buckets that are not finished")
+    for live in (part.live for part in parts if part.live is not None):
+        say(f"bucket {live.bucket} of {live.cycle} at {live.at}: {live.progress}")
     for each in held:
         say(f"held since {each.at}: {each.host}{_because(each.reason)}   recrawl release {each.host}")
     for row in cycles:

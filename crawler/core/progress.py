@@ -1,6 +1,7 @@
 """How far a fetch is: what its task's log, the CLI's bar, `recrawl status` and the page in Airflow show of it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -44,11 +45,28 @@ class Progress:
         """All of it as JSON knows it."""
         return {**asdict(self), "pages_per_second": round(self.pages_per_second, 2)}
 
-    def __str__(self) -> str:
+    @classmethod
+    def total(cls, parts: Iterable["Progress"], *, seconds: float | None = None) -> "Progress":
+        """All of `parts` together. seconds: since the first of them began; None: the longest of theirs."""
+        found = list(parts)
+        outcomes: Counter[str] = Counter()
+        for part in found:
+            outcomes.update(part.outcomes)
+        counts = {
+            each.name: sum(getattr(part, each.name) for part in found) for each in fields(cls) if each.type is int
+        }
+        longest = max((part.seconds for part in found), default=0.0)
+        return cls(**counts, seconds=longest if seconds is None else seconds, outcomes=dict(outcomes))
+
+    @property
+    def detail(self) -> str:
+        """Speed, bytes, hosts and outcomes, the most frequent first."""
         often = sorted(self.outcomes.items(), key=lambda each: (-each[1], each[0]))
+        outcomes = ", ".join(f"{count:,} {name}" for name, count in often if count)
         return (
-            f"{self.observed:,} of {self.planned:,} URLs"
-            f" ({', '.join(f'{count:,} {name}' for name, count in often) or 'none yet'})"
-            f", {self.pages_per_second:.1f} pages/s, {self.wire_bytes / 1e6:,.1f} MB"
-            f"; hosts: {self.ready:,} ready, {self.waiting:,} waiting, {self.held:,} held"
-        )
+            f"{self.pages_per_second:.1f} pages/s, {self.wire_bytes / 1e6:,.1f} MB; "
+            f"hosts: {self.ready:,} ready, {self.waiting:,} waiting, {self.held:,} held"
+        ) + (f"; {outcomes}" if outcomes else "")
+
+    def __str__(self) -> str:
+        return f"{self.observed:,} of {self.planned:,} URLs; {self.detail}"
