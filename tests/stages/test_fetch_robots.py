@@ -382,7 +382,8 @@ def test_a_wanted_file_that_leads_to_a_third_bucket_or_nowhere_harms_nobody() ->
         run(ledger, server, bucket=HERE, buckets=16)
         assert server.requests(f"http://{THERE}/*") == []
         assert all(len(server.requests(url)) == 1 for url in routes)
-    assert {row["verdict"] for row in ledger.rows["robots"] if row["origin"] == "http://asker.test"} == {"disallow"}
+    rows = [row for row in ledger.rows["robots"] if row["origin"] == "http://asker.test"]
+    assert {(row["verdict"], row["final"]) for row in rows} == {("disallow", False)}
     assert ledger.outcomes() == {f"http://{BESIDE}/0": "ok"}
 
 
