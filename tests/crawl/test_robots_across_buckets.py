@@ -79,7 +79,8 @@ def assert_every_decision_can_be_looked_up(crawl: Crawl) -> None:
             OR fetched_at >= valid_until OR fetched_at - read_at > INTERVAL 24 HOURS
             OR (robots_digest IS NOT NULL AND NOT EXISTS (
                 FROM robots AS v
-                WHERE v.origin = d.origin AND v.body_digest = d.robots_digest AND sha256(v.body) = lower(hex(v.body_digest))
+                WHERE v.origin = d.origin AND v.body_digest = d.robots_digest
+                    AND sha256(v.body) = lower(hex(v.body_digest))
             ))
         """
     )
