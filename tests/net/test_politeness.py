@@ -168,6 +168,11 @@ class Waiting:
     name: int
     address: str | None
     left: int
+    delay: float = 0.0
+
+    @property
+    def needs_seconds(self) -> float:
+        return self.left * self.delay
 
 
 def test_hosts_come_in_the_order_of_their_instants() -> None:

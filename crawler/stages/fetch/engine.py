@@ -24,7 +24,7 @@ from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
 from crawler.stages.fetch.progress import Progress, progress_of
 from crawler.stages.fetch.rows import Visit
-from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
+from crawler.stages.fetch.schedule import Schedule, Turn
 from crawler.stages.fetch.segment import Segment
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 
@@ -346,24 +346,20 @@ class Engine:
         """
         if host.pace.connections > 1:
             with self.lock:
-                now = self._task.clock.monotonic()
-                host.pace.begin(now)
-                if share:
-                    earlier = self._schedule.next_turn()
-                    self._schedule.share(self._mine.turn, now)
-                    self._tell(earlier)
+                earlier = self._schedule.next_turn()
+                self._schedule.begin(self._mine.turn, host, self._task.clock.monotonic(), share=share)
+                self._tell(earlier)
         elif not self._gates.has_intervals:
             return None
         return partial(self._before_send, host, host.address)
 
     def _before_send(self, host: Host, expected: str | None, address: str | None) -> None:
-        with self.lock:
-            now = self._task.clock.monotonic()
-            at = host.pace.send(max(now, self._gates.free(address)))
-            if at == math.inf:
-                raise Postponed
-            self._gates.send(address, at, had_turn=address == expected)
-        if at > now:
+        while True:
+            with self.lock:
+                now = self._task.clock.monotonic()
+                at = self._schedule.send(host, expected, address, now)
+            if at <= now:
+                return
             time.sleep(at - now)
 
     def answered(self, host: Host, reply: Reply) -> Row:

@@ -181,6 +181,16 @@ class Host:
         return max(self.pace.allowed, min(waits)) if waits else None
 
     @property
+    def left(self) -> int:
+        """Requests that are still to be made here, as far as it is known."""
+        return len(self.errands) + sum(len(origin.targets) for origin in self.origins.values())
+
+    @property
+    def needs_seconds(self) -> float:
+        """The time that these take at the host's own pace."""
+        return self.left * (self.pace.usual_seconds + self.pace.response_seconds)
+
+    @property
     def is_waiting(self) -> bool:
         """Whether targets wait for a robots.txt that is being asked for."""
         return any(origin.is_sought and origin.targets for origin in self.origins.values())
