@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,9 +17,11 @@ import pytest
 from crawler import __version__
 from crawler.cli import main
 from crawler.cli.show import cell, printable, show
+from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
 from crawler.store.ask import Answer, questions
-from crawler.store.lake import SCHEMA_VERSION
+from crawler.store.lake import SCHEMA_VERSION, Lake
+from tests.store.small_lake import NOON, asked_robots, bucket_of_url, observed, write
 
 CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
 
@@ -123,6 +126,27 @@ def test_explain_of_what_is_no_url_is_refused_and_of_an_unknown_url_is_an_answer
     assert (ended.code, ended.err) == (0, "")
     assert "never_found" in ended.out
     assert "no_plan" not in recrawl("explain", "https://example.org/", "--json").err
+
+
+@pytest.mark.parametrize(
+    ("outcome", "version", "said"),
+    [
+        ("denied_by_robots", b"\xab" * 32, "denied by version abababababab, read at 2026-03-01 12:00 UTC from http"),
+        ("ok", b"\xab" * 32, "allowed by version abababababab"),
+        ("ok", None, "https://example.org/robots.txt, of which there was no version to go by at 2026-03-01 12:01 UTC"),
+    ],
+)
+def test_explain_names_the_robots_txt_that_decided(
+    recrawl, lake: Path, outcome: str, version: bytes | None, said: str
+) -> None:
+    opened = Lake.open(load_settings(lake / "recrawl.toml"), SystemClock())
+    url = "https://example.org/"
+    row = asked_robots("example.org", origin=url[:-1], url=f"{url}robots.txt", body_digest=version, read_at=NOON)
+    seen = observed(url, at=NOON + timedelta(minutes=1), outcome=outcome, robots_digest=version)
+    write(opened, bucket_of_url(opened, url), {"observation": [seen], "robots": [row]})
+    ended = recrawl("explain", url)
+    assert (ended.code, ended.err) == (0, "")
+    assert said in " ".join(ended.out.split())
 
 
 def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake) -> None:

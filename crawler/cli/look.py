@@ -8,6 +8,7 @@ import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.show import as_dicts, facts, say, show, write_json
+from crawler.core.model import Row
 from crawler.store import holds, overview
 from crawler.store.ask import Answer
 from crawler.store.explain import Explanation, Verdict
@@ -86,12 +87,14 @@ def explain(
             ("held", f"since {story.hold['at']}{_because(story.hold['reason'])}" if story.hold else ""),
             ("linked from", f"{links['pages']} pages, such as {links['example']}" if links["pages"] else ""),
             *_state(story),
+            ("robots.txt", _robots(story.history)),
             ("last plan", _sentence(story.last_plan)),
             ("next plan", _sentence(story.next_plan)),
         ]
     )
     if story.history:
-        _table(({k: v for k, v in row.items() if k != "epoch"} for row in story.history), "What came of asking for it")
+        told = ("epoch", "url", "robots_url", "robots_read_at")
+        _table(({k: v for k, v in row.items() if k not in told} for row in story.history), "What came of asking for it")
 
 
 def _state(story: Explanation) -> Iterable[tuple[str, object]]:
@@ -109,6 +112,23 @@ def _state(story: Explanation) -> Iterable[tuple[str, object]]:
         ("changed at", state["changed_at"]),
         ("depth", f"{state['depth']} links from a seed" if not state["is_seed"] else "a seed"),
     ]
+
+
+def _robots(history: list[Row]) -> str:
+    """Which robots.txt decided about the URL when it was last its turn."""
+    if not history or history[-1]["robots_url"] is None:
+        return ""
+    last = history[-1]
+    if last["robots_version"] is None:
+        return f"{last['robots_url']}, of which there was no version to go by at {_minute(last['fetched_at'])}"
+    did = "denied" if last["outcome"] == "denied_by_robots" else "allowed"
+    read_at = _minute(last["robots_read_at"] or last["fetched_at"])
+    which = f"version {last['robots_version']}, read at {read_at} from {last['robots_url']}"
+    return f"{did} by {which}; recrawl sql robots url={last['url']} shows its text"
+
+
+def _minute(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M} UTC"
 
 
 def _sentence(verdict: Verdict) -> str:

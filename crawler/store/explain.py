@@ -92,8 +92,9 @@ class _Story:
         return Explanation(self.aim.url, self.aim.host, self.bucket, state, links, hold, history, last_plan, next_plan)
 
     def _history(self) -> list[Row]:
-        files = self.lake.current("observation", "bucket", self.bucket, self.written)
-        query.view_files(self.con, "observation_files", "observation", self.lake.paths(files))
+        for table in ("observation", "robots"):
+            files = self.lake.current(table, "bucket", self.bucket, self.written)
+            query.view_files(self.con, f"{table}_files", table, self.lake.paths(files))
         return query.rows(query.run(self.con, "explain/history", {"url_key": self.key}))
 
     def _links(self) -> Row:

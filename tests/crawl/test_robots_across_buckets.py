@@ -8,6 +8,8 @@ import pytest
 
 from crawler.core.keys import bucket_of, host_key
 from crawler.stages.fetch import errands
+from crawler.store.ask import ask_named
+from crawler.store.reader import open_reader
 from tests.crawl.driver import Crawl, write_settings
 from tests.crawl.plain_web import PLAIN, PRODUCT
 from tests.crawl.server import Request, Response, WebServer, smallest_gap
@@ -105,6 +107,15 @@ def test_a_bare_domain_is_crawled_from_the_second_cycle_though_only_it_was_seede
     assert asked[f"www.{domain}", "/robots.txt"] == 3, "its owner was told in the first cycle, and keeps it fresh"
     assert {target for host, target in asked if host.startswith("www.")} == {"/robots.txt"}
     assert_every_decision_can_be_looked_up(crawl)
+    with open_reader(crawl.lake) as reader:
+        answer = ask_named(reader, "robots", {"url": f"http://{domain}{server.suffix}/p0"})
+        story = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    assert [(row["outcome"], row["verdict"]) for row in story[:2]] == [
+        ("robots_unreachable", "disallow"),
+        ("denied_by_robots", "rules"),
+    ]
+    assert story[1]["robots_url"] == f"http://www.{domain}{server.suffix}/robots.txt"
+    assert story[1]["robots_txt"] == "User-agent: *\nDisallow: /p0\n"
     assert min(smallest_gap(server.log).values()) >= DELAY_SECONDS
     assert crawl.ask("SELECT * FROM politeness_audit") == []
 

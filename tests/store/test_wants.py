@@ -36,7 +36,7 @@ def told(lake: Lake, *rows: Row) -> tuple[str, bytes | None] | None:
     return answer and (answer.verdict, answer.body)
 
 
-def test_a_want_is_found_by_the_owner_of_its_host_for_two_days(tmp_path: Path) -> None:
+def test_a_want_is_found_by_the_owner_of_its_host_for_three_days(tmp_path: Path) -> None:
     lake = lake_at(tmp_path, buckets=4)
     other = Want("http://x.test/", "x.test", "http://a.test", 2)
     assert leave_want(lake, WANT)
@@ -44,7 +44,7 @@ def test_a_want_is_found_by_the_owner_of_its_host_for_two_days(tmp_path: Path) -
     leave_want(lake, other)
     assert sorted(want.url for bucket in range(4) for want in recent_wants(lake, bucket)) == [URL, other.url]
     assert [found for found in (recent_wants(lake, bucket) for bucket in range(4)) if WANT in found] == [[WANT]]
-    for hours, count in ((24, 1), (36, 0)):
+    for hours, count in ((48, 1), (60, 0)):
         lake.clock.instant = NOON + hours * HOUR
         assert sum(WANT in recent_wants(lake, bucket) for bucket in range(4)) == count
     assert {finding.kind for finding in examine(lake)} & {"foreign", "torn"} == set()
