@@ -118,9 +118,10 @@ class Inlet(io.BufferedReader):
         self.head_is_over = False
 
     def read_head(self) -> bytes:
-        """A status line and fields, up to and with the empty line, or to the end of all that comes.
+        """A status line and fields, up to and with the empty line.
 
-        Raises HeadTooLong; BadStatusLine as soon as the first line is none; RemoteDisconnected if nothing comes.
+        Raises HeadTooLong; BadStatusLine as soon as the first line is none; RemoteDisconnected if nothing comes;
+        IncompleteRead if it ends before the empty line.
         """
         end = _HEAD_END.search(self.peek(1))
         if end is not None:
@@ -133,6 +134,8 @@ class Inlet(io.BufferedReader):
             raise http.client.BadStatusLine(lines[0][:_SHOWN].decode("latin-1"))
         while lines[-1] not in _BLANK:
             lines.append(self.readline(_LONGEST_LINE))
+        if not lines[-1]:
+            raise http.client.IncompleteRead(b"".join(lines))  # what is missing may be what counts (RFC 9112 8)
         return b"".join(lines)
 
     def readline(self, size: int | None = -1) -> bytes:
