@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live as Screen
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Display
-from rich.table import Column
+from rich.text import Text
 
 from crawler.cli.show import printable
 from crawler.core.outcomes import Outcome
@@ -27,25 +28,22 @@ class Bars:
         self._running: dict[int, Live] = {}
         console = console or Console(stderr=True)
         self.is_shown = console.is_terminal
-        # Not markup: what comes from the lake is shown as it is written.
         self._display = Display(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[detail]}", markup=False, table_column=Column(overflow="ellipsis", no_wrap=True)),
-            console=console,
-            disable=not self.is_shown,
-        )
+            TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            console=console, disable=not self.is_shown,
+        )  # fmt: skip
+        self._detail = Text()  # no markup: what comes from the lake is shown as it is written
+        self._screen = Screen(Group(self._display, self._detail), console=console)
 
     def __enter__(self) -> "Bars":
-        self._display.start()
+        if self.is_shown:
+            self._screen.start()
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._display.stop()
+        self._screen.stop()
 
     def advance(self, stage: str, part: int | None, result: Mapping[str, Any]) -> None:
         """Say that a stage, or a part of one, ended with `result`."""
@@ -68,10 +66,10 @@ class Bars:
         parts = [*self._ended, *(live.progress for live in self._running.values())]
         total = Progress.total(parts, seconds=time.monotonic() - self._began)
         if total.planned:
-            detail = printable(total.detail)
-            self._display.update(self._bar("fetch", None), total=total.planned, completed=total.observed, detail=detail)
+            self._display.update(self._bar("fetch", None), total=total.planned, completed=total.observed)
+            self._detail.plain = printable(total.detail)
 
     def _bar(self, stage: str, total: int | None) -> TaskID:
         if stage not in self._bars:
-            self._bars[stage] = self._display.add_task(stage, total=total, detail="")
+            self._bars[stage] = self._display.add_task(stage, total=total)
         return self._bars[stage]
