@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 
 _NOFOLLOW = "nofollow"
+_ABSOLUTE = ("/", "http://", "https://")
 _TOKENS = re.compile(r"[\s,]+")
 # HTML 4.2.5.3 "shared declarative refresh steps"
 _REFRESH = re.compile(
@@ -19,6 +21,10 @@ _REFRESH = re.compile(
 )
 _LINK_VALUE = re.compile(r"""<([^>]*)>((?:\s*;\s*[^\s;,="]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)\s*(?:,|$)""")
 _LINK_PARAMETER = re.compile(r""";\s*([^\s;,="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
+
+
+_MEMORY = 1 << 14  # of what a site's pages share: navigation
+_MEMORABLE = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Links:
         """Add the link that `text` is, resolved against `base`; its canonical form, or None if it has none."""
         target = self._canonical.get((base, text))
         if target is None:
-            target = self._canonical[base, text] = canonicalize(text, base)
+            target = self._canonical[base, text] = _canonical(text, base)
         if isinstance(target, Reject):
             self.rejected[target.reason] += 1
             return None
@@ -50,6 +56,18 @@ class Links:
         if known is None or (known.nofollow and not nofollow):
             self.found[target.url] = PageLink(known.kind if known else kind, target, nofollow)
         return target
+
+
+def _canonical(text: str, base: str) -> CanonicalUrl | Reject:
+    if text.startswith(_ABSOLUTE) and len(text) <= _MEMORABLE:
+        return _canonical_at(text, "/".join(base.split("/", 3)[:3]))
+    return canonicalize(text, base)
+
+
+@lru_cache(_MEMORY)
+def _canonical_at(text: str, origin: str) -> CanonicalUrl | Reject:
+    """The canonical form of a link that says nothing relative to the page that it stands in."""
+    return canonicalize(text, f"{origin}/")
 
 
 def is_nofollow(rel: str | None) -> bool:
