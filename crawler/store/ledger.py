@@ -52,6 +52,7 @@ class FetchLedger:
         self._plan: PlanFile = plan
         self._admission: Admission = admission
         self._con = lake.connect()
+        self._wants: dict[str, Want] = {}
         self.taken_over = owner.taken_over
         self.shared_addresses = admission.shared_addresses(self.bucket)
 
@@ -80,11 +81,11 @@ class FetchLedger:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
         return self._hosts(self._con)
 
-    def host(self, name: str) -> HostState | None:
-        """What is known of a host of the bucket that is not in `todo`. Any thread may ask."""
+    def hosts_of(self, hosts: Collection[str]) -> dict[str, HostState]:
+        """As `hosts`, for hosts of the bucket that are not in `todo`. Any thread may ask."""
         con = self.lake.connect()
-        query.keep_rows(con, "todo", "host VARCHAR", [(name,)])
-        return self._hosts(con).get(name)
+        query.keep_rows(con, "todo", "host VARCHAR", [(host,) for host in sorted(hosts)])
+        return self._hosts(con)
 
     def _hosts(self, con: duckdb.DuckDBPyConnection) -> dict[str, HostState]:
         epoch = self._view_base(con, "host", "host_state")
@@ -118,7 +119,7 @@ class FetchLedger:
 
     def wants(self) -> list[Want]:
         """The robots.txt of hosts of this bucket that others want to know."""
-        return recent_wants(self.lake, self.bucket)
+        return recent_wants(self.lake, self.bucket, self._wants)
 
     def held(self) -> frozenset[str]:
         """The hosts of the bucket that an operator holds at this moment."""

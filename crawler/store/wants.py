@@ -29,20 +29,22 @@ def leave_want(lake: Lake, want: Want) -> bool:
     return not lake.files.exists(name) and lake.files.create_bytes(json.dumps(asdict(want)).encode(), name)
 
 
-def recent_wants(lake: Lake, bucket: int) -> list[Want]:
-    """What others want to know of hosts of `bucket`, by URL. Raises CorruptLake."""
+def recent_wants(lake: Lake, bucket: int, known: dict[str, Want] | None = None) -> list[Want]:
+    """What others want to know of hosts of `bucket`, by URL. Raises CorruptLake.
+
+    known: what the caller keeps of one look for the next, so that no file is read twice.
+    """
     today = lake.clock.now().date()
+    known = {} if known is None else known
     found: dict[str, Want] = {}
     for days in range(_WANTED_DAYS, -1, -1):
         day = today - timedelta(days=days)
         folder = f"{_folder(lake, bucket)}/day={day}"
         for name in lake.files.names(folder):
             path = f"{folder}/{name}"
-            try:
-                want = Want(**json.loads(lake.files.read(path)))
-            except (ValueError, TypeError) as error:
-                raise CorruptLake(lake.files.path(path), f"is no want: {error}") from error
-            found[want.url] = want
+            if name not in known:
+                known[name] = _read(lake, path)
+            found[known[name].url] = known[name]
     return [want for _, want in sorted(found.items())]
 
 
@@ -60,6 +62,13 @@ def newest_answer(lake: Lake, want: Want) -> RobotsAnswer | None:
     answer = RobotsAnswer(**found[0]) if found else None
     is_whole = answer is not None and (answer.verdict != "rules" or answer.body is not None)
     return answer if is_whole else None
+
+
+def _read(lake: Lake, path: str) -> Want:
+    try:
+        return Want(**json.loads(lake.files.read(path)))
+    except (ValueError, TypeError) as error:
+        raise CorruptLake(lake.files.path(path), f"is no want: {error}") from error
 
 
 def _folder(lake: Lake, bucket: int) -> str:

@@ -403,6 +403,22 @@ def test_a_want_that_comes_while_the_fetch_runs_is_taken_on(monkeypatch: pytest.
     assert len(ledger.outcomes()) == 6
 
 
+def test_two_buckets_whose_robots_txt_lead_to_each_other_do_not_ask_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_HOLDS_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "_SUPERVISE_SECONDS", 0.02)
+    monkeypatch.setattr(errands, "_FIRST_LOOK_SECONDS", 0.05)
+
+    class Mutual(MemoryLedger):
+        def wants(self) -> list[Want]:
+            return [wanted("http://a.test/robots.txt")] if self.wanted else []
+
+    ledger = Mutual(urls(1))
+    with site(REDIRECT, hosts=["a.test", THERE]) as server:
+        run(ledger, server, bucket=HERE, buckets=16)
+        assert [request.url for request in server.log] == ["http://a.test/robots.txt"]
+    assert ledger.outcome("http://a.test/0") == "robots_unreachable"
+
+
 def test_a_held_host_is_not_asked_for_what_others_want() -> None:
     ledger = MemoryLedger(urls(1, "b.test"))
     ledger.holds = frozenset({"a.test"})

@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import partial
 
 from crawler.core.columns import FoundLinks
-from crawler.core.model import Row
+from crawler.core.model import HostState, Row
 from crawler.net.gates import Gates
 from crawler.net.politeness import HostPace
 from crawler.net.reply import Abandoned, Reply
@@ -395,11 +395,15 @@ class Engine:
         self._schedule.wake(host, self._task.clock.monotonic())
         self._tell(earlier)
 
-    def host(self, name: str) -> Host:
-        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held."""
+    def host(self, name: str, known: Mapping[str, HostState] | None = None) -> Host:
+        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held.
+
+        known: what the lake knows, if the caller has asked for many hosts at once.
+        """
         found = self._hosts.get(name)
         if found is None:
-            clock, state = self._task.clock, self._ledger.host(name)
+            state = (self._ledger.hosts_of([name]) if known is None else known).get(name)
+            clock = self._task.clock
             pace = HostPace.resume(
                 self._task.settings.politeness,
                 floor_of(self._task.settings, name),
