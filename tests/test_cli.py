@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,8 +19,11 @@ from crawler.cli import main
 from crawler.cli.show import cell, printable, show
 from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
+from crawler.core.progress import Progress
+from crawler.stages import admit, plan
 from crawler.store.ask import Answer, questions
 from crawler.store.lake import SCHEMA_VERSION, Lake
+from crawler.store.live import LiveProgress
 from tests.store.small_lake import NOON, asked_robots, bucket_of_url, observed, write
 
 CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
@@ -147,6 +150,22 @@ def test_explain_names_the_robots_txt_that_decided(
     ended = recrawl("explain", url)
     assert (ended.code, ended.err) == (0, "")
     assert said in " ".join(ended.out.split())
+
+
+def test_status_says_how_far_a_running_fetch_is(recrawl, lake) -> None:
+    assert recrawl("seed", "http://a.test/").code == 0
+    opened = Lake.open(load_settings(lake / "recrawl.toml", {}), SystemClock())
+    cycle = opened.cycle(f"{datetime.now(UTC):%Y-%m-%d}")
+    for bucket in range(opened.buckets):
+        plan.run(opened, cycle, bucket)
+    admit.run(opened, cycle)
+    with opened.own("bucket", 3, cycle) as owner, LiveProgress(opened, owner) as live:
+        live.write(Progress(9, observed=4, ready=1, waiting=2, held=1, seconds=2.0, outcomes={"gone": 4}))
+        said = "4 of 9 URLs; 2.0 pages/s, 0.0 MB; hosts: 1 ready, 2 waiting, 1 held; 4 gone"
+        assert said in recrawl("status").out
+        parts = json.loads(recrawl("status", "--json").out)["partitions"]
+        assert [part["live"] and part["live"]["outcomes"] for part in parts] == [None] * 3 + [{"gone": 4}] + [None] * 4
+    assert "pages/s" not in recrawl("status").out
 
 
 def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake) -> None:
