@@ -44,6 +44,7 @@ def test_an_unknown_key_that_resembles_none_lists_the_keys_of_its_table() -> Non
     ("tables", "said"),
     [
         ({"lake": {"buckets": 3}}, "lake.buckets = 3: is no power of two"),
+        ({"politeness": {"robots_absent_days": 7}}, "politeness.robots_absent_days = 7: is less than the 30 days"),
         ({"lake": {"buckets": 0}}, "lake.buckets = 0"),
         ({"fetch": {"threads": "many"}}, "fetch.threads = 'many'"),
         ({"fetch": {"window_hours": 25}}, "fetch.window_hours = 25"),

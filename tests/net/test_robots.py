@@ -1,5 +1,6 @@
 """What the absence of a robots.txt means, and files that no parser should fall over."""
 
+import re
 import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -127,6 +128,25 @@ def test_a_page_in_place_of_a_robots_txt_is_suspect(body: str, content_type: str
 def test_what_is_no_200_is_not_suspect() -> None:
     moved = replace(REPLY, outcome=Outcome.GONE, status=404, body=None, headers=[("Content-Type", "text/html")])
     assert not is_suspect(moved)
+
+
+PATHS = st.text("ab/", max_size=6).map("/".__add__)
+PATTERNS = st.builds("/{}{}".format, st.text("ab/*", max_size=5), st.sampled_from(["", "", "$"]))
+
+
+@given(st.lists(st.tuples(st.booleans(), PATTERNS), max_size=5), PATHS)
+def test_the_longest_rule_that_matches_decides_and_allow_wins_a_tie(rules: list[tuple[bool, str]], path: str) -> None:
+    lines = [f"{'allow' if allow else 'disallow'}: {pattern}" for allow, pattern in rules]
+    matching = [(len(pattern), allow) for allow, pattern in rules if matches(pattern, path)]
+    expected = max(matching, default=(0, True))[1]
+    found = parse("\n".join(["user-agent: testbot", *lines]).encode(), "testbot")
+    assert found.allowed(f"http://a.test{path}") is expected
+
+
+def matches(pattern: str, path: str) -> bool:
+    """RFC 9309 2.2.3 by the letter: `*` is any run, a final `$` the end."""
+    expression = ".*".join(re.escape(part) for part in pattern.removesuffix("$").split("*"))
+    return re.match(expression + ("$" if pattern.endswith("$") else ""), path) is not None
 
 
 def test_request_rate_is_a_delay_as_well() -> None:

@@ -246,6 +246,19 @@ def test_a_hop_waits_for_a_host_that_has_asked_for_time_whatever_is_planned_ther
     assert ledger.outcome("http://a.test/0") is None
 
 
+def test_a_hop_counts_against_the_day_of_its_host_whatever_is_planned_there() -> None:
+    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
+    settings = make_settings(fetch={"window_hours": 0.0001}, delay_seconds=0.1)  # 0.36 s: three requests
+    ledger = MemoryLedger(urls(2, "b.test"))
+    with site(routes, hosts=["a.test", "b.test"]) as server:
+        run(ledger, server, settings)
+        assert len(server.log) == 3
+        ledger.targets = [target(url) for url in urls(1)]
+        run(ledger, server, settings)
+        assert [request.url for request in server.log[3:]] == ["http://a.test/robots.txt"]
+    assert ledger.outcome("http://a.test/0") is None
+
+
 # Across buckets: only the owner of its bucket asks a host
 
 

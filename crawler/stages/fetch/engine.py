@@ -413,7 +413,8 @@ class Engine:
                 is_last_unknown=state is None or self._ledger.taken_over,
                 connections=connections_of(self._task.settings, name),
             )
-            found = self._hosts[name] = Host(name, pace, is_held=name in self._held)
+            window = self._task.settings.fetch.window_hours * 3600
+            found = self._hosts[name] = Host(name, pace, window_seconds=window, is_held=name in self._held)
         return found
 
     def _queue(self, host: Host) -> None:
