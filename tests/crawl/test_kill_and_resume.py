@@ -39,7 +39,9 @@ def test_a_fetch_killed_at_random_moments_completes_its_plan(tmp_path: Path) -> 
     moments = random.Random(SEED)
     print(f"{KILLS} kills, SOAK_SEED={SEED}")  # noqa: T201  shown when it fails
     with WebServer(plain_web.respond) as server:
-        crawl, urls = _planned(tmp_path, server, {**dict.fromkeys(HOSTS, int(KILLS * PAGES_PER_KILL)), SLOW_HOST: 3, PATIENT_HOST: 3})
+        crawl, urls = _planned(
+            tmp_path, server, {**dict.fromkeys(HOSTS, int(KILLS * PAGES_PER_KILL)), SLOW_HOST: 3, PATIENT_HOST: 3}
+        )
         recorded: set[str] = set()
         for number in range(KILLS):
             start = len(server.log)
