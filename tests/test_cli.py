@@ -203,6 +203,19 @@ def test_a_cycle_that_cannot_fit_on_the_disk_is_refused(recrawl, lake) -> None:
     assert not list((lake / "lake").glob("layout=1/plan/*/*"))
 
 
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("env:NOT_THERE", "Set NOT_THERE in the environment"),
+        ("airflow:site", "Run the cycle under Airflow, or refer to env:NAME"),
+    ],
+)
+def test_a_secret_that_is_not_there_ends_a_run_before_anything_is_planned(recrawl, lake, reference, said) -> None:
+    write_settings(lake, f'[crawl]\n{CONTACT}\n[host."a.test"]\ncredentials = "{reference}"')
+    is_refused(recrawl("run"), 'host."a.test".credentials', said)
+    assert not list((lake / "lake").glob("layout=1/plan/*/*"))
+
+
 def test_a_lake_of_another_schema_version_is_refused_with_the_cure(recrawl, lake) -> None:
     fixed = json.loads((lake / "lake/meta/0001.json").read_text())
     for version, cure in ((99, "Install a newer Recrawl"), (0, "Run `recrawl migrate`")):
