@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -132,24 +133,31 @@ def test_explain_of_what_is_no_url_is_refused_and_of_an_unknown_url_is_an_answer
 
 
 @pytest.mark.parametrize(
-    ("outcome", "version", "said"),
+    ("outcome", "body", "said"),
     [
-        ("denied_by_robots", b"\xab" * 32, "denied by version abababababab, read at 2026-03-01 12:00 UTC from http"),
-        ("ok", b"\xab" * 32, "allowed by version abababababab"),
+        (
+            "denied_by_robots",
+            b"user-agent: *\ndisallow: /\n",
+            "denied by `disallow: /` in version 761d3cb8cfd7, read at 2026-03-01 12:00 UTC from https://example.org/robots",
+        ),
+        ("ok", b"", "allowed by no line of version e3b0c44298fc, read at"),
         ("ok", None, "https://example.org/robots.txt, of which there was no version to go by at 2026-03-01 12:01 UTC"),
     ],
 )
-def test_explain_names_the_robots_txt_that_decided(
-    recrawl, lake: Path, outcome: str, version: bytes | None, said: str
+def test_explain_names_the_line_and_the_version_of_robots_txt_that_decided(
+    recrawl, lake: Path, outcome: str, body: bytes | None, said: str
 ) -> None:
     opened = Lake.open(load_settings(lake / "recrawl.toml"), SystemClock())
     url = "https://example.org/"
-    row = asked_robots("example.org", origin=url[:-1], url=f"{url}robots.txt", body_digest=version, read_at=NOON)
+    version = None if body is None else sha256(body).digest()
+    known = {"body": body, "body_digest": version, "read_at": NOON}
+    row = asked_robots("example.org", origin=url[:-1], url=f"{url}robots.txt", **known)
     seen = observed(url, at=NOON + timedelta(minutes=1), outcome=outcome, robots_digest=version)
     write(opened, bucket_of_url(opened, url), {"observation": [seen], "robots": [row]})
     ended = recrawl("explain", url)
     assert (ended.code, ended.err) == (0, "")
     assert said in " ".join(ended.out.split())
+    assert recrawl("explain", url, "--json").code == 0
 
 
 def test_status_says_how_far_a_running_fetch_is(recrawl, lake) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.show import as_dicts, facts, say, show, write_json
-from crawler.core.model import Row
+from crawler.net.robots import deciding_line
 from crawler.store import holds, overview
 from crawler.store.ask import Answer
 from crawler.store.explain import Explanation, Verdict
@@ -74,7 +74,8 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Tell a URL's story: what came of asking for it, why it was or was not in the last plan, and when it is next."""
-    story = explain_url(open_lake_to_read(settings), url)
+    lake = open_lake_to_read(settings)
+    story = explain_url(lake, url)
     if as_json:
         (found,) = as_dicts(Answer(tuple(story.to_dict()), iter([tuple(story.to_dict().values())])))
         write_json(found)
@@ -87,13 +88,13 @@ def explain(
             ("held", f"since {story.hold['at']}{_because(story.hold['reason'])}" if story.hold else ""),
             ("linked from", f"{links['pages']} pages, such as {links['example']}" if links["pages"] else ""),
             *_state(story),
-            ("robots.txt", _robots(story.history)),
+            ("robots.txt", _robots(story, lake.settings.crawl.product_token)),
             ("last plan", _sentence(story.last_plan)),
             ("next plan", _sentence(story.next_plan)),
         ]
     )
     if story.history:
-        told = ("epoch", "url", "robots_url", "robots_read_at")
+        told = ("epoch", "fetch_url", "robots_url", "robots_read_at")
         _table(({k: v for k, v in row.items() if k not in told} for row in story.history), "What came of asking for it")
 
 
@@ -114,17 +115,18 @@ def _state(story: Explanation) -> Iterable[tuple[str, object]]:
     ]
 
 
-def _robots(history: list[Row]) -> str:
-    """Which robots.txt decided about the URL when it was last its turn."""
-    if not history or history[-1]["robots_url"] is None:
+def _robots(story: Explanation, product_token: str) -> str:
+    """Which robots.txt decided about the URL when it was last its turn, and by which line."""
+    if not story.history or story.history[-1]["robots_url"] is None:
         return ""
-    last = history[-1]
+    last = story.history[-1]
     if last["robots_version"] is None:
         return f"{last['robots_url']}, of which there was no version to go by at {_minute(last['fetched_at'])}"
+    line = None if story.robots_txt is None else deciding_line(story.robots_txt, product_token, last["fetch_url"])
     did = "denied" if last["outcome"] == "denied_by_robots" else "allowed"
+    by = f"by `{line}` in" if line else "by no line of" if story.robots_txt is not None else "by"
     read_at = _minute(last["robots_read_at"] or last["fetched_at"])
-    which = f"version {last['robots_version']}, read at {read_at} from {last['robots_url']}"
-    return f"{did} by {which}; recrawl sql robots url={last['url']} shows its text"
+    return f"{did} {by} version {last['robots_version']}, read at {read_at} from {last['robots_url']}"
 
 
 def _minute(instant: datetime) -> str:

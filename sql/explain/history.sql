@@ -4,7 +4,7 @@
 -- Grain: one row per observation.
 SELECT
     o.cycle::VARCHAR AS cycle,
-    o.url,
+    o.fetch_url,
     o.fetched_at,
     o.outcome,
     o.status,

@@ -101,6 +101,8 @@ def test_what_a_robots_txt_decided_is_told_with_its_version(tmp_path: Path) -> N
         ("denied_by_robots", NOON - 5 * hour, later.hex()[:12]),
     ]
     assert {row["robots_url"] for row in explain(lake, URL).history} == {"http://a.test/robots.txt"}
+    assert explain(lake, URL).robots_txt == b"later"
+    assert explain(lake, URL).to_dict()["robots_txt"] == "later"
 
 
 def test_what_a_fetch_has_written_so_far_is_told(tmp_path: Path) -> None:
