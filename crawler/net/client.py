@@ -156,6 +156,8 @@ class Client:
         try:
             return self._resolver.resolve(f"[{proxy.host}]" if ":" in proxy.host else proxy.host, proxy.port, timeout)
         except (DnsFailed, BlockedAddress) as error:
+            if self._is_abandoned:
+                raise
             raise ProxyFailed(str(proxy), str(error)) from error
 
     def _send(self, request: PinnedRequest) -> PinnedResponse:
