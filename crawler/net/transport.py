@@ -6,6 +6,7 @@ never keeps a cookie, never follows a redirect, never retries by itself.
 
 import math
 import re
+import resource
 import ssl
 import threading
 from collections import OrderedDict
@@ -24,7 +25,7 @@ from crawler.net.wire import Limits, PinnedConnection, PinnedTLSConnection, Wire
 
 Connection: TypeAlias = PinnedConnection | PinnedTLSConnection
 
-_MOST_IDLE = 256
+_LEAST_IDLE, _MOST_IDLE = 64, 2048  # connections, as far as half of the file descriptors that we may have allow
 _PORTS = {"http": 80, "https": 443}
 _LINE_END = re.compile(r"[\r\n]")
 
@@ -174,6 +175,9 @@ class IdleConnections:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        is_unlimited = descriptors == resource.RLIM_INFINITY
+        self._most = _MOST_IDLE if is_unlimited else min(max(descriptors // 2, _LEAST_IDLE), _MOST_IDLE)
         self._lock = threading.Lock()
         self._idle: OrderedDict[Place, Connection] = OrderedDict()
 
@@ -197,7 +201,7 @@ class IdleConnections:
         with self._lock:
             evicted = [self._idle.pop(place, None)]
             self._idle[place] = connection
-            if len(self._idle) > _MOST_IDLE:
+            if len(self._idle) > self._most:
                 evicted.append(self._idle.popitem(last=False)[1])
         for old in evicted:
             if old is not None:
