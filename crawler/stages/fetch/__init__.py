@@ -1,8 +1,9 @@
 """Fetch one bucket: the only stage with the network.
 
-Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, through
-`store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
-contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
+Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, what other
+buckets' owners want to know and have learnt of robots.txt, through `store.ledger`. Writes observation, capture, link,
+robots and host_state, in segments and then in one file each, and wants. Never contacts a host of
+another bucket, never follows a page's redirect, never asks a host before its allowed instant.
 
 `hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
 `errands.py` for robots.txt, `parsing.py` has pages read, `rows.py` writes it down.
