@@ -48,6 +48,11 @@ def recent_wants(lake: Lake, bucket: int, known: dict[str, Want] | None = None) 
     return [want for _, want in sorted(found.items())]
 
 
+def wanted_first(lake: Lake) -> list[int]:
+    """All buckets, those first of whose hosts others want to know something: their answers are fresh then."""
+    return sorted(range(lake.buckets), key=lambda bucket: not recent_wants(lake, bucket))
+
+
 def newest_answer(lake: Lake, want: Want) -> RobotsAnswer | None:
     """What the wanted host's owner learnt at the URL and may still be used; None if it has not asked yet.
 

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from crawler.core.errors import CorruptLake
+from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import Want
 from crawler.stages import admit, plan
 from crawler.store.doctor import examine
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
-from crawler.store.wants import leave_want, newest_answer, recent_wants
+from crawler.store.wants import leave_want, newest_answer, recent_wants, wanted_first
 from tests.store.small_lake import DAY, NOON, Row, asked_robots, digest, lake_at, write
 
 URL = "http://www.a.test/robots.txt"
@@ -48,6 +49,14 @@ def test_a_want_is_found_by_the_owner_of_its_host_for_three_days(tmp_path: Path)
         lake.clock.instant = NOON + hours * HOUR
         assert sum(WANT in recent_wants(lake, bucket) for bucket in range(4)) == count
     assert {finding.kind for finding in examine(lake)} & {"foreign", "torn"} == set()
+
+
+def test_buckets_that_others_wait_for_come_first(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path, buckets=4)
+    assert wanted_first(lake) == [0, 1, 2, 3]
+    host = next(name for name in (f"h{n}.test" for n in range(99)) if bucket_of(host_key(name), 4) == 2)
+    leave_want(lake, Want(f"http://{host}/robots.txt", host, "http://a.test", 1))
+    assert wanted_first(lake) == [2, 0, 1, 3]
 
 
 def test_a_want_that_cannot_be_read_stops_the_task_and_names_the_file(tmp_path: Path) -> None:
