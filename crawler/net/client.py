@@ -102,9 +102,10 @@ class Client:
             raise Abandoned(exchange.reply())
         return exchange.reply()
 
-    def is_proxied(self, host: str) -> bool:
-        """Whether requests to `host` go through a proxy, which then looks it up."""
-        return self._access is not None and self._access.proxy(host) is not None
+    def proxy_of(self, host: str) -> str | None:
+        """The proxy that requests to `host` go through, which then looks it up; ProxyFailed names it the same."""
+        proxy = self._access.proxy(host) if self._access else None
+        return str(proxy) if proxy else None
 
     def abandon(self) -> None:
         """End the requests under way; `get` raises Abandoned for them, and for all that come."""

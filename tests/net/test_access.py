@@ -166,7 +166,7 @@ def test_a_host_has_its_own_way() -> None:
     with ForwardProxy() as way, serving() as server, way.intercept(server), client_of(tables) as client:
         assert client.get("http://a.test/x").address == "127.0.0.2"
         assert client.get("https://b.test/x").address is None
-        assert (client.is_proxied("a.test"), client.is_proxied("b.test")) == (False, True)
+        assert (client.proxy_of("a.test"), client.proxy_of("b.test")) == (None, proxy.URL)
     assert [heard.line for heard in way.heard] == ["CONNECT b.test:443 HTTP/1.0"]
 
 

@@ -147,7 +147,7 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
         host = Host(
             name,
             pace,
-            address=state.address if state and not task.client.is_proxied(name) else None,
+            address=state.address if state and not task.client.proxy_of(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
             sections=own.prefixes if own else {},

@@ -16,6 +16,7 @@ from datetime import timedelta
 from functools import partial
 
 from crawler.core.columns import FoundLinks
+from crawler.core.errors import ProxyFailed
 from crawler.core.model import HostState, Row
 from crawler.net.gates import Gates
 from crawler.net.politeness import HostPace
@@ -24,7 +25,7 @@ from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
 from crawler.stages.fetch.progress import Progress, progress_of
 from crawler.stages.fetch.rows import Visit
-from crawler.stages.fetch.schedule import Schedule, Turn
+from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
 from crawler.stages.fetch.segment import Segment
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 
@@ -68,6 +69,8 @@ class Engine:
         self._told = -math.inf
         self._is_broken = False
         self._failure: BaseException | None = None
+        self._proxy_failure: ProxyFailed | None = None
+        self._barred: set[str] = set()  # proxies that do not serve us
         self._mine = threading.local()  # the turn of each thread
         self._hosts: dict[str, Host] = {}
         self._parked_seen = math.inf
@@ -120,7 +123,10 @@ class Engine:
                 self._ledger.append(segment.rows, segment.links)
             raise
         segment, _ = self._take_segment()
-        self._ledger.finish(segment.rows, segment.links, complete=not self.is_stopped)
+        is_complete = not self.is_stopped and self._proxy_failure is None
+        self._ledger.finish(segment.rows, segment.links, complete=is_complete)
+        if self._proxy_failure is not None and not self.is_stopped:
+            raise self._proxy_failure
 
     def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
         with self.lock:
@@ -180,7 +186,7 @@ class Engine:
         with self.lock:
             self._held, self._holds_seen = held, self._task.clock.monotonic()
             for host in list(self._hosts.values()):
-                was_held, host.is_held = host.is_held, host.name in held
+                was_held, host.is_held = host.is_held, host.name in held or self._is_barred(host.name)
                 if was_held and not host.is_held and host.state is State.IDLE and self._schedule.busy:
                     self._queue(host)  # once nothing is busy the threads have ended
 
@@ -375,9 +381,11 @@ class Engine:
             "address_buckets": terms.buckets,
         }
 
-    def cancel(self, host: Host) -> None:
+    def cancel(self, host: Host, reason: Postponed | ProxyFailed) -> None:
         """The request to `host` that was begun is not made. Call with the lock held."""
         host.pace.cancel()
+        if isinstance(reason, ProxyFailed):
+            self._bar(reason)
 
     @property
     def accepts_errands(self) -> bool:
@@ -415,7 +423,18 @@ class Engine:
             )
             window = self._task.settings.fetch.window_hours * 3600
             found = self._hosts[name] = Host(name, pace, window_seconds=window, is_held=name in self._held)
+            found.is_held |= self._is_barred(name)
         return found
+
+    def _bar(self, failure: ProxyFailed) -> None:
+        """Leave alone the hosts behind a proxy that does not serve us; once the others are done the task fails."""
+        self._proxy_failure = self._proxy_failure or failure
+        self._barred.add(str(failure.args[0]))
+        for host in self._hosts.values():
+            host.is_held |= self._is_barred(host.name)
+
+    def _is_barred(self, name: str) -> bool:
+        return bool(self._barred) and self._task.client.proxy_of(name) in self._barred
 
     def _queue(self, host: Host) -> None:
         earlier = self._schedule.next_turn()

@@ -8,6 +8,7 @@ here. Reads the web through the client, the lake through the ledger; hands rows 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from crawler.core.errors import ProxyFailed
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import RobotsAnswer, RobotsCopy, Row, Want
 from crawler.core.outcomes import Outcome
@@ -45,9 +46,9 @@ class Errands:
             reply = self._task.client.get(
                 errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES, before_send=before_send
             )
-        except Postponed:
+        except (Postponed, ProxyFailed) as reason:
             with self._engine.lock:
-                self._engine.cancel(host)
+                self._engine.cancel(host, reason)
                 host.errands.appendleft(errand)
             return
         origin, home = errand.origin, errand.home
