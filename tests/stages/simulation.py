@@ -103,7 +103,8 @@ class Simulation:
     def _host(self, name: str, site: Site) -> Host:
         pace = HostPace(self.politeness, site.delay, 0.0, connections=site.connections)
         host = Host(name, pace, address=site.addresses[0])
-        host.plan(target(f"http://{name}/{number}", priority=-number) for number in range(site.pages))
+        planned = [target(f"http://{name}/{number}", priority=-number) for number in range(site.pages)]
+        host.plan(planned, {f"http://{name}": range(site.pages)} if planned else {})
         for origin in host.origins.values():
             origin.decide(robots.ALLOW, START + timedelta(days=9))
         return host
