@@ -138,7 +138,8 @@ class Engine:
             self._has_begun = True
             if not self._schedule.busy:
                 return
-        count = min(self._task.settings.fetch.threads, len(self._hosts))
+        most = sum(host.pace.connections for host in self._hosts.values())
+        count = min(self._task.settings.fetch.threads, most)
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
                 working = [threads.submit(self._work, take_turn) for _ in range(count)]
