@@ -25,7 +25,10 @@ _LONG_TAG = 256  # characters
 _MAX_LENGTH_STEPS = 100_000_000  # sum of the squares of the long tags' lengths that nobody looks into
 _FORMATTING = ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u", "nobr")
 _IDENTICAL = 3  # "Noah's Ark": of equal formatting elements in a row no more than three are kept
-_FORMATTING_START = re.compile(rf"<(?:{'|'.join(_FORMATTING)})(?=[\s/>])", re.IGNORECASE)
+# Spelt out, a third of the time of IGNORECASE: most tags are dropped by their first letter.
+_EITHER_CASE = ["".join(f"[{letter}{letter.upper()}]" for letter in name) for name in _FORMATTING]
+_FIRST_LETTERS = "".join(sorted({name[0] + name[0].upper() for name in _FORMATTING}))
+_FORMATTING_START = re.compile(rf"<(?=[{_FIRST_LETTERS}])(?:{'|'.join(_EITHER_CASE)})(?=[\s/>])")
 # Elements without content, and those that the next of their kind ends: they do not nest by themselves.
 _VOID = ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 _LISTS = ("a", "p", "li", "dt", "dd", "option", "optgroup", "rb", "rt", "rtc", "rp", "h1", "h2", "h3", "h4", "h5", "h6")
