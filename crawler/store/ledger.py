@@ -26,10 +26,10 @@ from crawler.store.links import links_table
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.recent import recent_paths
 from crawler.store.state import checkpoint_epochs, checkpoint_name
+from crawler.store.todo import Todo
 from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
-SIDE_TABLES = ("capture", "link", "robots", "host_state")
 FOLDED = ("observation", "link", "robots", "host_state")
 
 
@@ -64,8 +64,11 @@ class FetchLedger:
             return min(start + window, self.cycle.end)
         return start + window
 
-    def todo(self) -> list[Target]:
-        """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
+    def todo(self) -> Sequence[Target]:
+        """The admitted rows without a valid observation since the plan, of whatever cycle.
+
+        A host's stand together, best first; the hosts in the order of their best.
+        """
         query.view_files(self._con, "plan_files", "plan", [self._plan.path])
         self._view_log(self._con, "observed", "observation", self._plan.epoch + 1)
         parameters = {
@@ -74,8 +77,9 @@ class FetchLedger:
             "planned_epoch": self._plan.epoch,
         }
         query.materialise(self._con, "todo", "fetch/todo", parameters)
-        found = self._con.execute("FROM todo ORDER BY priority DESC, url_key").fetchall()
-        return [Target(*row) for row in found]
+        found = Todo(query.arrow(self._con, "fetch/todo_in_order").read_all())
+        query.materialise(self._con, "todo", "fetch/todo_hosts")  # what `hosts` and `robots` look at
+        return found
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
@@ -128,8 +132,8 @@ class FetchLedger:
     def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
         """Write one segment: the rows by table, without the columns that say where they belong, and the links."""
         fresh = self._stamped(rows, links)
-        staged = {table: self._stage(table, fresh[table]) for table in SIDE_TABLES if fresh[table].num_rows}
-        staged[LEAD] = self._stage(LEAD, fresh[LEAD])
+        staged = {table: self._stage(table, fresh[table]) for table in FOLDED if fresh[table].num_rows or table == LEAD}
+        staged |= self._stage_captures(rows)
         self.lake.commit(self.owner, LEAD, staged)
 
     def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
@@ -153,22 +157,32 @@ class FetchLedger:
             metadata = {"complete": str(complete).lower()} if table == LEAD else {}
             staged[table] = self._fold(table, self.lake.paths(earlier), fresh[table], metadata)
             replaced.append(table)
-        if fresh["capture"].num_rows:
-            staged["capture"] = self._stage("capture", fresh["capture"])
+        staged |= self._stage_captures(rows)
         self.lake.commit(self.owner, LEAD, staged, whole=replaced)
 
     def _stamped(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> dict[str, pa.Table]:
-        """The tables of `rows` and `links`, with the columns that say where they belong."""
-        stamp = {
+        """The tables of `rows` and `links` but the captures, with the columns that say where they belong."""
+        stamp = self._stamp()
+        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in FOLDED}
+        if links:
+            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
+        return fresh
+
+    def _stamp(self) -> Row:
+        return {
             "cycle": self.cycle.day,
             "bucket": self.bucket,
             "epoch": self.owner.epoch,
             "sequence": self.owner.sequence + 1,
         }
-        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in (LEAD, *SIDE_TABLES)}
-        if links:
-            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
-        return fresh
+
+    def _stage_captures(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, Path]:
+        captures = rows.get("capture")
+        if not captures:
+            return {}
+        staged = self.lake.files.staged(".parquet")
+        tables.write_rows(staged, "capture", captures, stamp=self._stamp())
+        return {"capture": staged}
 
     def _stage(self, table: str, fresh: pa.Table) -> Path:
         if table == "link":

@@ -3,8 +3,9 @@
 Writes staged files only; giving them a name in the lake is the caller's act.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from crawler.store.query import catalogue
 
 # Level 2 takes two thirds of the time of level 3 and 2 % more space.
 _CODEC = {"compression": "zstd", "compression_level": 2}
+_PART_BYTES = 8 << 20
 _BODIES = frozenset({"body"})  # each is its own: a dictionary or a smallest value of them is work for nothing
 
 
@@ -53,9 +55,19 @@ def rows_table(table: str, rows: Sequence[Row], stamp: Mapping[str, Any] | None 
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def write_rows(path: Path, table: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None) -> None:
-    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`."""
-    write_table(path, rows_table(table, rows), metadata)
+def write_rows(
+    path: Path,
+    table: str,
+    rows: Sequence[Row],
+    metadata: Mapping[str, str] | None = None,
+    stamp: Mapping[str, Any] | None = None,
+) -> None:
+    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`. stamp: see `rows_table`.
+
+    Bodies are copied a few megabytes at a time.
+    """
+    parts = (rows_table(table, part, stamp).to_batches() for part in _parts(rows))
+    _write(path, arrow_schema(table), chain.from_iterable(parts), metadata)
 
 
 def write_table(path: Path, found: pa.Table, metadata: Mapping[str, str] | None = None) -> None:
@@ -104,6 +116,17 @@ def _require_values(table: str, schema: pa.Schema, columns: Sequence[pa.Array]) 
     for field, column in zip(schema, columns, strict=True):
         if not field.nullable and column.null_count:
             raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(column)} rows")
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """`rows` in order, cut where their bodies become too much to be in memory twice."""
+    start = size = 0
+    for end, row in enumerate(rows):
+        size += len(row.get("body") or b"")
+        if size > _PART_BYTES:
+            yield rows[start : end + 1]
+            start, size = end + 1, 0
+    yield rows[start:]
 
 
 def _codec(schema: pa.Schema) -> dict[str, Any]:

@@ -10,8 +10,9 @@ another bucket, never follows a page's redirect, never asks a host before its al
 """
 
 import os
+from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from crawler.core.clock import Clock
@@ -123,15 +124,15 @@ def fetch(
     return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
 
 
-def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
+def _hosts(ledger: Ledger, task: Task, targets: Sequence[Target]) -> list[Host]:
     states, copies = ledger.hosts(), ledger.robots()
     settings, clock = task.settings, task.clock
     now, monotonic = clock.now(), clock.monotonic()
-    by_host: dict[str, list[Target]] = {}
-    for target in targets:
-        by_host.setdefault(target.host, []).append(target)
+    by_host: dict[str, dict[str, array[int]]] = {}
+    for place, target in enumerate(targets):
+        by_host.setdefault(target.host, {}).setdefault(origin_of(target.url), array("I")).append(place)
     hosts = []
-    for name, planned in by_host.items():
+    for name, places in by_host.items():
         state = states.get(name)
         pace = HostPace.resume(
             settings.politeness,
@@ -153,8 +154,8 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
             sections=own.prefixes if own else {},
             trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
-        host.plan(planned)
-        for url in {origin_of(target.url) for target in planned} & copies.keys():
+        host.plan(targets, places)
+        for url in places.keys() & copies.keys():
             host.origins[url].load(copies[url], settings.crawl.product_token, now)
         if all(origin.is_known(now) for origin in host.origins.values()):
             host.obey_robots()  # else the recorded Crawl-delay holds until robots.txt has been read
