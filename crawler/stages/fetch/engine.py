@@ -63,7 +63,8 @@ class Engine:
         self._turn = threading.Condition(self.lock)
         self._room = threading.Condition(self.lock)
         self._news = threading.Condition(self.lock)
-        self._leader: int | None = None
+        self._leader: int | None = None  # the thread that waits for the next turn, at `_leader_at`
+        self._leader_at = math.inf
         self._planned = 0
         self._started = task.clock.monotonic()
         self._told = -math.inf
@@ -207,9 +208,8 @@ class Engine:
         with self.lock:
             for host, answers, seconds in recorded:
                 host.pace.recorded(answers, seconds)
-            earlier = self._schedule.next_turn()
             self._schedule.unpark(self._task.clock.monotonic())
-            self._tell(earlier)
+            self._tell()
             self._room.notify_all()
 
     def _take_segment(self) -> tuple[Segment, list[tuple[Host, int, float]]]:
@@ -249,16 +249,16 @@ class Engine:
     # The fetching threads
 
     def _work(self, take_turn: Callable[[Host], None]) -> None:
-        while (turn := self._take()) is not None:
+        turn = self._take()
+        while turn is not None:
             self._mine.turn = turn
             try:
                 take_turn(turn.host)
             except Abandoned as abandoned:  # its URL stays open; its host is owed the delay
                 self._note_abandoned(turn.host, abandoned.reply)
             with self.lock:
-                earlier = self._schedule.next_turn()
                 self._schedule.end(turn, self._task.clock.monotonic())
-                self._tell(earlier)
+                turn = self._take()
 
     def _note_abandoned(self, host: Host, reply: Reply) -> None:
         with self.lock:
@@ -289,22 +289,19 @@ class Engine:
                     return None
                 now = self._task.clock.monotonic()
                 turn = self._schedule.take(now)
-                if self._schedule.parked_since != self._parked_seen or not self._schedule.busy:
-                    self._tell(None)
-                if turn is not None:
-                    if self._leader is None:
-                        self._turn.notify()
-                    return turn
+                self._tell_news()
                 at = self._schedule.next_turn()
-                if not self._schedule.busy:
+                if turn is not None:
+                    self._tell_turn(at)
+                    return turn
+                if at is None or (self._leader is not None and self._leader_at <= at):
+                    if self._schedule.busy:
+                        self._turn.wait()
                     continue
-                if at is None or self._leader is not None:
-                    self._turn.wait()
-                else:
-                    self._leader = me
-                    self._turn.wait(at - now)
-                    if self._leader == me:
-                        self._leader = None
+                self._leader, self._leader_at = me, at
+                self._turn.wait(at - now)
+                if self._leader == me:
+                    self._leader, self._leader_at = None, math.inf
 
     # What others may look at
 
@@ -353,9 +350,8 @@ class Engine:
         """
         if host.pace.connections > 1:
             with self.lock:
-                earlier = self._schedule.next_turn()
                 self._schedule.begin(self._mine.turn, host, self._task.clock.monotonic(), share=share)
-                self._tell(earlier)
+                self._tell()
         elif not self._gates.has_intervals:
             return None
         return partial(self._before_send, host, host.address)
@@ -400,9 +396,8 @@ class Engine:
 
     def wake(self, host: Host) -> None:
         """Look again at what an idle or waiting `host` has to do. Call with the lock held."""
-        earlier = self._schedule.next_turn()
         self._schedule.wake(host, self._task.clock.monotonic())
-        self._tell(earlier)
+        self._tell()
 
     def host(self, name: str, known: Mapping[str, HostState] | None = None) -> Host:
         """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held.
@@ -438,17 +433,22 @@ class Engine:
         return bool(self._barred) and self._task.client.proxy_of(name) in self._barred
 
     def _queue(self, host: Host) -> None:
-        earlier = self._schedule.next_turn()
         self._schedule.queue(host, self._task.clock.monotonic())
-        self._tell(earlier)
+        self._tell()
 
-    def _tell(self, earlier: float | None) -> None:
-        """Wake those who wait for what has changed. earlier: the schedule's next turn before."""
-        schedule = self._schedule
-        at = schedule.next_turn()
-        if at is not None and (earlier is None or at < earlier):
-            self._leader = None
+    def _tell(self) -> None:
+        """Wake those who wait for what has changed in the schedule. Call with the lock held."""
+        self._tell_news()
+        self._tell_turn(self._schedule.next_turn())
+
+    def _tell_turn(self, at: float | None) -> None:
+        """See to it that somebody waits for the next turn, at the instant `at`."""
+        if at is not None and at < self._leader_at:
+            self._leader, self._leader_at = None, math.inf
             self._turn.notify()
+
+    def _tell_news(self) -> None:
+        schedule = self._schedule
         if schedule.parked_since != self._parked_seen:
             self._parked_seen = schedule.parked_since
             self._news.notify()
