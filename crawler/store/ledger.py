@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -30,6 +31,8 @@ from crawler.store.todo import Todo
 from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
+_GROUP_ROWS = 16_384
+_FOLD_ROWS = 150_000  # links that are sorted at once; some 60 MB
 FOLDED = ("observation", "link", "robots", "host_state")
 
 
@@ -76,10 +79,11 @@ class FetchLedger:
             "cutoff_url_key": self._admission.cutoff_url_key,
             "planned_epoch": self._plan.epoch,
         }
-        query.materialise(self._con, "todo", "fetch/todo", parameters)
-        found = Todo(query.arrow(self._con, "fetch/todo_in_order").read_all())
+        columns = query.arrow(self._con, "fetch/todo", parameters).read_all()
+        self._con.register("planned", columns.select(["host"]))
         query.materialise(self._con, "todo", "fetch/todo_hosts")  # what `hosts` and `robots` look at
-        return found
+        self._con.unregister("planned")
+        return Todo(columns)
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
@@ -188,15 +192,19 @@ class FetchLedger:
         if table == "link":
             fresh = fresh.sort_by([("target_host_key", "ascending"), ("target_url_key", "ascending")])
         staged = self.lake.files.staged(".parquet")
-        tables.write_table(staged, fresh)
+        tables.write_table(staged, fresh, group_rows=_GROUP_ROWS)
         return staged
 
     def _fold(self, table: str, earlier: Sequence[str], fresh: pa.Table, metadata: Mapping[str, str]) -> Path:
         staged = self.lake.files.staged(".parquet")
         query.view_files(self._con, "earlier", table, earlier)
         self._con.register("fresh", fresh)
-        reader = query.arrow(self._con, f"fetch/fold_{table}")
-        tables.write_result(staged, table, reader, metadata)
+        # There are fifty times as many links as pages: they are sorted one range after another.
+        spans = tables.spans(earlier, "target_host_key", _FOLD_ROWS) if table == "link" else [tables.EVERY_KEY]
+        parts = (
+            query.arrow(self._con, f"fetch/fold_{table}", {"low_key": low, "high_key": high}) for low, high in spans
+        )
+        tables.write_result(staged, table, chain.from_iterable(parts), metadata)
         self._con.unregister("fresh")
         return staged
 

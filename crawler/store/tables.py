@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawler.core.errors import CorruptLake
+from crawler.core.keys import KEY_BITS
 from crawler.core.model import Row
 from crawler.store.query import catalogue
 
 # Level 2 takes two thirds of the time of level 3 and 2 % more space.
 _CODEC = {"compression": "zstd", "compression_level": 2}
+EVERY_KEY = (0, (1 << KEY_BITS) - 1)
 _PART_BYTES = 8 << 20
 _BODIES = frozenset({"body"})  # each is its own: a dictionary or a smallest value of them is work for nothing
 
@@ -70,13 +72,16 @@ def write_rows(
     _write(path, arrow_schema(table), chain.from_iterable(parts), metadata)
 
 
-def write_table(path: Path, found: pa.Table, metadata: Mapping[str, str] | None = None) -> None:
-    """Write an Arrow table, whose columns are those of a table here, to a Parquet file at `path`."""
-    _write(path, found.schema, found.to_batches(), metadata)
+def write_table(path: Path, found: pa.Table, *, group_rows: int | None = None) -> None:
+    """Write an Arrow table, whose columns are those of a table here, to a Parquet file at `path`.
+
+    group_rows: the rows that a reader of a range must read at least; None: all that come at once.
+    """
+    _write(path, found.schema, found.to_batches(), None, group_rows)
 
 
 def write_result(
-    path: Path, table: str, reader: pa.RecordBatchReader, metadata: Mapping[str, str] | None = None
+    path: Path, table: str, reader: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None = None
 ) -> int:
     """Write a query's result, whose columns are those of `table` by name, to `path`; returns the number of rows."""
     schema = arrow_schema(table)
@@ -92,6 +97,30 @@ def write_result(
 
     _write(path, schema, batches(), metadata)
     return rows
+
+
+def spans(paths: Sequence[str], column: str, rows: int) -> list[tuple[int, int]]:
+    """Ranges of a 64-bit key column, both ends included and all keys covered, of about `rows` rows each.
+
+    By the footers of sorted files: a key with more rows makes a longer range.
+    """
+    starts: list[tuple[int, int]] = []
+    for path in paths:
+        footer = pq.read_metadata(path)
+        place = footer.schema.names.index(column)
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
+            statistics = group.column(place).statistics
+            if statistics is not None and statistics.has_min_max:
+                starts.append((statistics.min, group.num_rows))
+    low, high = EVERY_KEY
+    found, seen = [], 0
+    for start, count in sorted(starts):
+        if seen >= rows and start > low:
+            found.append((low, start - 1))
+            low, seen = start, 0
+        seen += count
+    return [*found, (low, high)]
 
 
 def largest(path: str, column: str) -> Any:
@@ -137,10 +166,14 @@ def _codec(schema: pa.Schema) -> dict[str, Any]:
 
 
 def _write(
-    path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None
+    path: Path,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    metadata: Mapping[str, str] | None,
+    group_rows: int | None = None,
 ) -> None:
     with pq.ParquetWriter(path, schema, store_schema=False, **_codec(schema)) as writer:
         for batch in batches:
             if batch.num_rows:
-                writer.write_batch(batch)
+                writer.write_batch(batch, row_group_size=group_rows)
         writer.add_key_value_metadata(dict(metadata or {}))

@@ -11,7 +11,7 @@ _PART = 1024
 
 
 class Todo(Sequence[Target]):
-    """Targets that are made when they are asked for. columns: as `sql/fetch/todo_in_order.sql` gives them."""
+    """Targets that are made when they are asked for. columns: as `sql/fetch/todo.sql` gives them."""
 
     def __init__(self, columns: pa.Table) -> None:
         self._columns = columns.combine_chunks()

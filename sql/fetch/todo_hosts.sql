@@ -1,4 +1,4 @@
 -- The hosts that a fetch has to ask.
--- Reads: todo.
+-- Reads: planned (a host for each URL).
 -- Grain: one row per host.
-SELECT DISTINCT host FROM todo
+SELECT DISTINCT host FROM planned
