@@ -28,6 +28,7 @@ from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.memory import give_back_bodies
 from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 from crawler.stages.fetch.trust import Trust
@@ -57,6 +58,7 @@ def run(
     MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
+    give_back_bodies()
     secrets = secrets or resolve_secrets(lake.settings, os.environ)
     with lake.own("bucket", bucket, cycle) as owner, LiveProgress(lake, owner) as live:
 
