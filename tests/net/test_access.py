@@ -187,6 +187,7 @@ def test_only_the_proxys_own_address_is_checked_and_a_host_that_is_written_as_on
         ("http://proxy.test:3128", "10.0.0.0/8", "proxy.test is 127.0.0.50, which must not be asked"),
         ("http://none.test:3128", "127.0.0.0/8", "none.test"),
         ("http://a.test:9", "127.0.0.0/8", "Connection refused"),
+        ("http://[::1]:9", "::1/128", r"proxy http://\[::1\]:9: .*Connection refused"),
     ],
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
