@@ -19,7 +19,7 @@ TESTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 SCRAPY := bench/out/scrapy
-.PHONY: help install demo test check format up down cluster cluster-down docs shell bench-fetch
+.PHONY: help install demo test soak check format up down cluster cluster-down docs shell bench-fetch
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ demo: $(INSTALLED) ## run five daily cycles under a throw-away Airflow against a
 
 test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+
+soak: $(INSTALLED) ## kill one long fetch 200 times at random moments (SOAK_SEED=... repeats an earlier run)
+	@SOAK_KILLS=200 SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 -q -rP tests/crawl/test_kill_and_resume.py -k random_moments
 
 check: $(INSTALLED) ## format, lint, types, import rules, SQL style, generated docs up to date
 	@failed=; for step in 'ruff format --check --quiet .' 'ruff check --quiet .' mypy 'lint-imports --no-logo' \

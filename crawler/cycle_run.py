@@ -6,7 +6,7 @@ Buckets run beside each other in processes, since a fetch mostly waits. Reads an
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing.synchronize import Event as Flag
 from typing import Any, TypeAlias
@@ -20,6 +20,7 @@ from crawler.core.stop import Stop
 from crawler.stages import admit, check, fetch, fingerprint, merge, plan, publish
 from crawler.store.lake import Lake
 from crawler.store.space import require_space
+from crawler.store.wants import wanted_first
 
 Event: TypeAlias = tuple[str, int | None, dict[str, Any] | RecrawlError]
 """Stage, bucket or shard if it has one, and what it returned or the error that it ended with."""
@@ -58,7 +59,8 @@ def run_cycle(
         yield "admit", None, admit.run(lake, cycle)
         failures: list[Event] = []
         for stage in ("fetch", "fingerprint", "merge"):
-            for event in parts.run(stage):
+            # If there are fewer processes than buckets, those that others wait for come before the others.
+            for event in parts.run(stage, wanted_first(lake) if stage == "fetch" else ()):
                 yield event
                 if isinstance(event[2], RecrawlError):
                     failures.append(event)
@@ -105,11 +107,14 @@ class _Parts:
             self._stopping.set()  # whatever went wrong, nobody waits for a fetch that has hours to go
         self._pool.shutdown(cancel_futures=True)
 
-    def run(self, stage: str) -> Iterator[Event]:
-        """Run a stage, yielding an event as each part ends. Raises Stopped once those that had begun have ended."""
+    def run(self, stage: str, order: Sequence[int] = ()) -> Iterator[Event]:
+        """Run a stage, yielding an event as each part ends. Raises Stopped once those that had begun have ended.
+
+        order: that of the parts' beginnings, if it matters.
+        """
         running: dict[Future[dict[str, Any]], int] = {
             self._pool.submit(_run_one, stage, self._settings, self._cycle, number): number
-            for number in range(self._count)
+            for number in order or range(self._count)
         }
         while running:
             done, _ = wait(running, _WATCH_SECONDS, return_when=FIRST_COMPLETED)

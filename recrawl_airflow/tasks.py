@@ -1,16 +1,19 @@
 """What every task does around its stage: settings, the lake, and errors turned into Airflow's words.
 
 The only place that maps errors: `retryable = False` fails the task at once, a bucket that another process owns makes
-it wait without a slot and without using up a retry, everything else is retried as the DAG says. Heavy imports stay
-inside the functions: the DAG processor imports this module every time it parses.
+it wait without a slot and without using up a retry, everything else is retried as the DAG says. A fetch that a worker's
+shutdown stops gives its bucket back and is rescheduled likewise. Heavy imports stay inside the functions: the DAG
+processor imports this module every time it parses.
 """
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.store.lake import Lake
 
 LOOK_AGAIN = timedelta(seconds=60)
+SAY_EVERY = timedelta(minutes=1)
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +49,9 @@ class Crawl:
             with errors_for_airflow():
                 lake = self.open_lake()
                 partition = () if bucket is None else (bucket,)
-                more = {"secrets": read_secrets(lake.settings)} if name == "fetch" else {}
-                counts = import_module(f"crawler.stages.{name}").run(lake, lake.cycle(cycle), *partition, **more)
+                stage = import_module(f"crawler.stages.{name}").run
+                run_stage = partial(stage, lake, lake.cycle(cycle), *partition)
+                counts = fetch_until_stopped(lake, run_stage) if name == "fetch" else run_stage()
             return dict(counts)
 
         return run
@@ -103,6 +108,29 @@ def default_settings() -> Path:
     """Where the settings are when the DAG file names none: RECRAWL_SETTINGS, else recrawl.toml in AIRFLOW_HOME."""
     home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
     return Path(os.environ.get("RECRAWL_SETTINGS") or home / "recrawl.toml")
+
+
+def fetch_until_stopped(lake: "Lake", fetch: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """Run a fetch, say each minute how far it is, and end it early when this process is told to end.
+
+    Airflow tells by SIGTERM or SIGINT and kills five seconds later. What is left is fetched by the next try.
+    """
+    from crawler.core.stop import stop_on_signals
+
+    next_line = time.monotonic() + SAY_EVERY.total_seconds()
+
+    def say(progress: object) -> None:
+        nonlocal next_line
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + SAY_EVERY.total_seconds()
+            log.info("%s", progress)
+
+    with stop_on_signals() as stop:
+        counts = fetch(secrets=read_secrets(lake.settings), progress=say, stop=stop)
+    if counts.get("stopped"):
+        log.warning("ended by signal %s; %s URLs stay open until this task runs again", stop.number, counts["open"])
+        raise AirflowRescheduleException(datetime.now(UTC) + LOOK_AGAIN)
+    return counts
 
 
 def read_secrets(settings: "Settings") -> "Secrets":

@@ -5,7 +5,9 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -16,9 +18,14 @@ import pytest
 from crawler import __version__
 from crawler.cli import main
 from crawler.cli.show import cell, printable, show
+from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
+from crawler.core.progress import Progress
+from crawler.stages import admit, plan
 from crawler.store.ask import Answer, questions
-from crawler.store.lake import SCHEMA_VERSION
+from crawler.store.lake import SCHEMA_VERSION, Lake
+from crawler.store.live import LiveProgress
+from tests.store.small_lake import NOON, asked_robots, bucket_of_url, observed, write
 
 CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
 
@@ -125,6 +132,50 @@ def test_explain_of_what_is_no_url_is_refused_and_of_an_unknown_url_is_an_answer
     assert "no_plan" not in recrawl("explain", "https://example.org/", "--json").err
 
 
+@pytest.mark.parametrize(
+    ("outcome", "body", "said"),
+    [
+        (
+            "denied_by_robots",
+            b"user-agent: *\ndisallow: /\n",
+            "denied by `disallow: /` in version 761d3cb8cfd7, read at 2026-03-01 12:00 UTC from https://example.org/robots",
+        ),
+        ("ok", b"", "allowed by no line of version e3b0c44298fc, read at"),
+        ("ok", None, "https://example.org/robots.txt, of which there was no version to go by at 2026-03-01 12:01 UTC"),
+    ],
+)
+def test_explain_names_the_line_and_the_version_of_robots_txt_that_decided(
+    recrawl, lake: Path, outcome: str, body: bytes | None, said: str
+) -> None:
+    opened = Lake.open(load_settings(lake / "recrawl.toml"), SystemClock())
+    url = "https://example.org/"
+    version = None if body is None else sha256(body).digest()
+    known = {"body": body, "body_digest": version, "read_at": NOON}
+    row = asked_robots("example.org", origin=url[:-1], url=f"{url}robots.txt", **known)
+    seen = observed(url, at=NOON + timedelta(minutes=1), outcome=outcome, robots_digest=version)
+    write(opened, bucket_of_url(opened, url), {"observation": [seen], "robots": [row]})
+    ended = recrawl("explain", url)
+    assert (ended.code, ended.err) == (0, "")
+    assert said in " ".join(ended.out.split())
+    assert recrawl("explain", url, "--json").code == 0
+
+
+def test_status_says_how_far_a_running_fetch_is(recrawl, lake) -> None:
+    assert recrawl("seed", "http://a.test/").code == 0
+    opened = Lake.open(load_settings(lake / "recrawl.toml", {}), SystemClock())
+    cycle = opened.cycle(f"{datetime.now(UTC):%Y-%m-%d}")
+    for bucket in range(opened.buckets):
+        plan.run(opened, cycle, bucket)
+    admit.run(opened, cycle)
+    with opened.own("bucket", 3, cycle) as owner, LiveProgress(opened, owner) as live:
+        live.write(Progress(9, observed=4, ready=1, waiting=2, held=1, seconds=2.0, outcomes={"gone": 4}))
+        said = "4 of 9 URLs; 2.0 pages/s, 0.0 MB; hosts: 1 ready, 2 waiting, 1 held; 4 gone"
+        assert said in recrawl("status").out
+        parts = json.loads(recrawl("status", "--json").out)["partitions"]
+        assert [part["live"] and part["live"]["outcomes"] for part in parts] == [None] * 3 + [{"gone": 4}] + [None] * 4
+    assert "pages/s" not in recrawl("status").out
+
+
 def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake) -> None:
     held = recrawl("hold", "https://Example.org/a", "--reason", "they wrote to us")
     assert (held.code, held.err) == (0, "")
@@ -182,6 +233,19 @@ def test_doctor_ends_with_exit_code_1_only_if_something_needs_an_action(recrawl,
 def test_a_cycle_that_cannot_fit_on_the_disk_is_refused(recrawl, lake) -> None:
     write_settings(lake, f"[crawl]\n{CONTACT}\n[lake]\nmin_free_bytes = {10**18}")
     is_refused(recrawl("run"), "nothing was planned", "docs/operating.md")
+    assert not list((lake / "lake").glob("layout=1/plan/*/*"))
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("env:NOT_THERE", "Set NOT_THERE in the environment"),
+        ("airflow:site", "Run the cycle under Airflow, or refer to env:NAME"),
+    ],
+)
+def test_a_secret_that_is_not_there_ends_a_run_before_anything_is_planned(recrawl, lake, reference, said) -> None:
+    write_settings(lake, f'[crawl]\n{CONTACT}\n[host."a.test"]\ncredentials = "{reference}"')
+    is_refused(recrawl("run"), 'host."a.test".credentials', said)
     assert not list((lake / "lake").glob("layout=1/plan/*/*"))
 
 

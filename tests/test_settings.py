@@ -44,6 +44,7 @@ def test_an_unknown_key_that_resembles_none_lists_the_keys_of_its_table() -> Non
     ("tables", "said"),
     [
         ({"lake": {"buckets": 3}}, "lake.buckets = 3: is no power of two"),
+        ({"politeness": {"robots_absent_days": 7}}, "politeness.robots_absent_days = 7: is less than the 30 days"),
         ({"lake": {"buckets": 0}}, "lake.buckets = 0"),
         ({"fetch": {"threads": "many"}}, "fetch.threads = 'many'"),
         ({"fetch": {"window_hours": 25}}, "fetch.window_hours = 25"),
@@ -159,6 +160,10 @@ def test_a_secret_in_the_place_of_a_reference_is_refused_and_not_repeated(tables
         ({"headers": {"authorization": "env:X"}, "credentials": "env:Y"}, "both credentials and a header"),
         ({"secret_origins": ["a.test"]}, "is no origin"),
         ({"secret_origins": ["https://b.test"]}, "which is another host"),
+        ({"connections": 0}, "greater than or equal to 1"),
+        ({"connections": 65}, "less than or equal to 64"),
+        ({"prefixes": {"docs/": 1}}, "'docs/' does not start with `/`"),
+        ({"prefixes": {"/docs/": 0}}, "share 0 of '/docs/' is less than 1"),
     ],
 )
 def test_what_a_host_cannot_have_is_refused(own: dict[str, object], said: str) -> None:

@@ -30,6 +30,7 @@ http {{
     default_type application/octet-stream;
     access_log off;
     sendfile on;
+    tcp_nopush on;
     tcp_nodelay on;
     keepalive_timeout 600s;
     keepalive_requests 1000000;

@@ -1,7 +1,7 @@
 """The command `recrawl`. Owns the names of the commands and how a failure ends: one line, and an exit code.
 
 Exit codes: 0 done, 1 our failure, 2 something the operator wrote is wrong, 3 another process holds it (try again),
-130 interrupted. Commands are thin: they read settings, call one function, show what came back.
+130 or 143 ended by Ctrl-C or SIGTERM. Commands are thin: they read settings, call one function, show what came back.
 """
 
 import sys

@@ -8,6 +8,7 @@ import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.show import as_dicts, facts, say, show, write_json
+from crawler.net.robots import deciding_line
 from crawler.store import holds, overview
 from crawler.store.ask import Answer
 from crawler.store.explain import Explanation, Verdict
@@ -45,8 +46,11 @@ def status(
     facts(about.items())
     _table(({**row.to_dict(), "published_at": _instant(row.published_at)} for row in cycles), "Cycles", _CYCLE)
     shown = [part.to_dict() for part in parts if buckets or part.state in _UNFINISHED]
+    shown = [{name: value for name, value in row.items() if name != "live"} for row in shown]
     if shown:
         _table(shown, "Buckets of these cycles" if buckets else "Buckets that are not finished")
+    for live in (part.live for part in parts if part.live is not None):
+        say(f"bucket {live.bucket} of {live.cycle} at {live.at}: {live.progress}")
     for each in held:
         say(f"held since {each.at}: {each.host}{_because(each.reason)}   recrawl release {each.host}")
     for row in cycles:
@@ -70,7 +74,8 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Tell a URL's story: what came of asking for it, why it was or was not in the last plan, and when it is next."""
-    story = explain_url(open_lake_to_read(settings), url)
+    lake = open_lake_to_read(settings)
+    story = explain_url(lake, url)
     if as_json:
         (found,) = as_dicts(Answer(tuple(story.to_dict()), iter([tuple(story.to_dict().values())])))
         write_json(found)
@@ -88,12 +93,14 @@ def explain(
                 else "",
             ),
             *_state(story),
+            ("robots.txt", _robots(story, lake.settings.crawl.product_token)),
             ("last plan", _sentence(story.last_plan)),
             ("next plan", _sentence(story.next_plan)),
         ]
     )
     if story.history:
-        _table(({k: v for k, v in row.items() if k != "epoch"} for row in story.history), "What came of asking for it")
+        told = ("epoch", "fetch_url", "robots_url", "robots_read_at")
+        _table(({k: v for k, v in row.items() if k not in told} for row in story.history), "What came of asking for it")
 
 
 def _state(story: Explanation) -> Iterable[tuple[str, object]]:
@@ -111,6 +118,24 @@ def _state(story: Explanation) -> Iterable[tuple[str, object]]:
         ("changed at", state["changed_at"]),
         ("depth", f"{state['depth']} links from a seed" if not state["is_seed"] else "a seed"),
     ]
+
+
+def _robots(story: Explanation, product_token: str) -> str:
+    """Which robots.txt decided about the URL when it was last its turn, and by which line."""
+    if not story.history or story.history[-1]["robots_url"] is None:
+        return ""
+    last = story.history[-1]
+    if last["robots_version"] is None:
+        return f"{last['robots_url']}, of which there was no version to go by at {_minute(last['fetched_at'])}"
+    line = None if story.robots_txt is None else deciding_line(story.robots_txt, product_token, last["fetch_url"])
+    did = "denied" if last["outcome"] == "denied_by_robots" else "allowed"
+    by = f"by `{line}` in" if line else "by no line of" if story.robots_txt is not None else "by"
+    read_at = _minute(last["robots_read_at"] or last["fetched_at"])
+    return f"{did} {by} version {last['robots_version']}, read at {read_at} from {last['robots_url']}"
+
+
+def _minute(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M} UTC"
 
 
 def _sentence(verdict: Verdict) -> str:

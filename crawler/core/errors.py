@@ -260,7 +260,7 @@ class ParserNotStarted(RecrawlError):
         python, found = details
         return (
             f"the parse worker did not start: {found}. Expected that `{python} -c 'import crawler.page.worker'` works; "
-            "run it, and see the lines above for what the worker said"
+            "run it"
         )
 
 

@@ -28,7 +28,7 @@ class Proxy:
         return {} if self.secret is None else {"Proxy-Authorization": self.secret.reveal()}
 
     def __str__(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        return f"http://{_bracketed(self.host)}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _headers(host: str, own: HostSettings, secrets: Secrets) -> _Headers:
     secret = {name: secrets.text[value] for name, value in own.headers.items() if is_reference(value)}
     if own.credentials:
         secret["Authorization"] = secrets.login[own.credentials]
-    origins = own.secret_origins or (f"https://{f'[{host}]' if ':' in host else host}",)
+    origins = own.secret_origins or (f"https://{_bracketed(host)}",)
     return _Headers(plain, secret, frozenset(origin_parts(origin) for origin in origins))
 
 
@@ -79,3 +79,7 @@ def _proxy(url: str, credentials: str, secrets: Secrets) -> Proxy | None:
         return None
     _, host, port = origin_parts(url)
     return Proxy(host, port, secrets.login[credentials] if credentials else None)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

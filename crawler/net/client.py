@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote, urlsplit
 
-from requests import RequestException, Response
+from requests import RequestException
 from urllib3.exceptions import HTTPError, SSLError
 
 from crawler.core.clock import Clock
@@ -20,13 +20,14 @@ from crawler.core.errors import ProxyFailed
 from crawler.core.fetch_settings import FetchSettings
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.access import Access, Proxy
+from crawler.net.answer import Answer
 from crawler.net.decoding import OFFERED, Undecodable, decoded
 from crawler.net.reply import Abandoned, Reply, first_value, media_type, printable
 from crawler.net.resolver import BlockedAddress, DnsFailed, Resolver
-from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, Place, SingleSession
+from crawler.net.transport import IdleConnections, PinnedAdapter, PinnedRequest, PinnedResponse, Place, SingleSession
 from crawler.net.wire import Limits
 
-_PIECE = 1 << 16
+_PIECE = 1 << 18
 _LONGEST_REST = 1 << 15
 _PORTS = {"http": 80, "https": 443}
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
@@ -101,9 +102,10 @@ class Client:
             raise Abandoned(exchange.reply())
         return exchange.reply()
 
-    def is_proxied(self, host: str) -> bool:
-        """Whether requests to `host` go through a proxy, which then looks it up."""
-        return self._access is not None and self._access.proxy(host) is not None
+    def proxy_of(self, host: str) -> str | None:
+        """The proxy that requests to `host` go through, which then looks it up; ProxyFailed names it the same."""
+        proxy = self._access.proxy(host) if self._access else None
+        return str(proxy) if proxy else None
 
     def abandon(self) -> None:
         """End the requests under way; `get` raises Abandoned for them, and for all that come."""
@@ -140,8 +142,8 @@ class Client:
                 if exchange.judge(response, request, None if any_type else self._accepted):
                     exchange.read(response)
                 else:
-                    _read_rest(response, request.limits, self._clock.monotonic())
-                if response.raw.isclosed() and request.connection and request.connection.sock:
+                    _read_rest(response.raw, request.limits, self._clock.monotonic())
+                if response.raw.isclosed() and not response.raw.will_close and request.connection:
                     self._idle.give(place, request.connection)
                     request.connection = None
             finally:
@@ -155,21 +157,23 @@ class Client:
         try:
             return self._resolver.resolve(f"[{proxy.host}]" if ":" in proxy.host else proxy.host, proxy.port, timeout)
         except (DnsFailed, BlockedAddress) as error:
+            if self._is_abandoned:
+                raise
             raise ProxyFailed(str(proxy), str(error)) from error
 
-    def _send(self, request: PinnedRequest) -> Response:
+    def _send(self, request: PinnedRequest) -> PinnedResponse:
         session = getattr(self._own, "session", None)
         if session is None:
             session = self._own.session = SingleSession(PinnedAdapter(self._idle))
         try:
-            return session.send(request, stream=True, allow_redirects=False, proxies={}, verify=True, cert=None)
+            return session.send(request)
         except (http.client.RemoteDisconnected, ConnectionError):
             # A server may close an idle connection at any moment. It has not answered, so it is asked once more.
             if not request.is_reused or request.connection is None:
                 raise
             request.connection.close()
             request.may_reuse = False
-            return session.send(request, stream=True, allow_redirects=False, proxies={}, verify=True, cert=None)
+            return session.send(request)
 
 
 class _Exchange:
@@ -206,10 +210,10 @@ class _Exchange:
         self.truncated = False
         self.error = printable(f"{type(error).__name__}: {error}")
 
-    def judge(self, response: Response, request: PinnedRequest, accepted: frozenset[str] | None) -> bool:
+    def judge(self, response: PinnedResponse, request: PinnedRequest, accepted: frozenset[str] | None) -> bool:
         """Set the outcome by the head; whether the body is wanted. accepted: content types, None for all."""
         self.status = response.status_code
-        self.headers = list(response.raw.headers.items())
+        self.headers = response.raw.fields
         self.outcome = of_status(self.status, retry_after=first_value(self.headers, "retry-after") is not None)
         if self.outcome is Outcome.REDIRECTED and not (first_value(self.headers, "location") or "").strip():
             self.outcome, self.error = Outcome.PROTOCOL_ERROR, "a redirect without a Location"
@@ -230,23 +234,25 @@ class _Exchange:
             self.outcome, self.error = Outcome.UNWANTED_TYPE, printable(media_type(self.headers) or "")
         return self.outcome is Outcome.OK
 
-    def read(self, response: Response) -> None:
+    def read(self, response: PinnedResponse) -> None:
         """Read the body, decoded, up to the limit."""
-        kept = bytearray()
-        codings = response.raw.headers.get("content-encoding", "")
+        kept: list[bytes] = []
+        left = self._max_body_bytes
         try:
-            for piece in decoded(self._pieces(response), codings):
-                kept += piece
-                if len(kept) > self._max_body_bytes:
+            for piece in decoded(self._pieces(response.raw), response.raw.all_values("content-encoding")):
+                kept.append(piece)
+                left -= len(piece)
+                if left < 0:
                     self.truncated = True
+                    kept[-1] = piece[:left]
                     break
         except Undecodable:
             if not self.truncated:  # else it is we who cut it
                 raise
-        self.body = bytes(kept[: self._max_body_bytes])
+        self.body = b"".join(kept)
 
-    def _pieces(self, response: Response) -> Iterator[bytes]:
-        while piece := response.raw.read(_PIECE, decode_content=False):
+    def _pieces(self, answer: Answer) -> Iterator[bytes]:
+        while piece := answer.piece(_PIECE):
             self.wire_bytes += len(piece)
             yield piece
             if self.wire_bytes > self._max_body_bytes:
@@ -316,15 +322,14 @@ def _is_of_proxy(error: Exception, request: PinnedRequest) -> bool:
     return is_refused or (request.connection is not None and request.connection.address is None)
 
 
-def _read_rest(response: Response, limits: Limits, now: float) -> None:
+def _read_rest(answer: Answer, limits: Limits, now: float) -> None:
     # A short body that is not wanted is read, so that the connection can be used again; not for long.
-    length = response.raw.headers.get("content-length", "")
-    if not (response.raw.chunked or (length.isdigit() and int(length) <= _LONGEST_REST)):
+    if not (answer.chunked or (answer.length is not None and answer.length <= _LONGEST_REST)):
         return
     limits.deadline = min(limits.deadline, now + 1)
     try:
         left = _LONGEST_REST
-        while left > 0 and (piece := response.raw.read(_PIECE, decode_content=False)):
+        while left > 0 and (piece := answer.piece(_PIECE)):
             left -= len(piece)
     except _FAILURES:
         return

@@ -6,16 +6,23 @@ clock.
 
 import heapq
 import math
-from collections import deque
 from collections.abc import Collection, Mapping
 from ipaddress import ip_address, ip_network
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 
 class Gated(Protocol):
-    """What waits at the gates: `address` is None until it is known."""
+    """What waits at the gates. address: None until it is known."""
 
     address: str | None
+
+    @property
+    def left(self) -> int:
+        """Requests that it still needs."""
+
+    @property
+    def needs_seconds(self) -> float:
+        """The time that these take at its own pace."""
 
 
 Host = TypeVar("Host", bound=Gated)
@@ -29,16 +36,54 @@ class Terms(NamedTuple):
 
 
 FREE = Terms(0.0, 1)
+_NEARLY = 0.9
 
 
 class _AddressGate(Generic[Host]):
-    """opens: instant of the next turn; free: instant before which no request goes out."""
+    """Hosts at one address. opens: instant of the next turn; free: instant before which no request goes out.
+
+    In the order of their coming, but one that at its own pace needs nearly as long as the address needs for all of them
+    goes first: else it alone would be left at the end. Where the address is the limit there is no such host, and each
+    has its turn.
+    """
 
     def __init__(self, terms: Terms, opens: float) -> None:
         self.terms = terms
         self.interval = terms.delay_seconds * terms.buckets
         self.opens = self.free = opens + self.interval
-        self.waiting: deque[Host] = deque()
+        self._waiting: dict[Host, None] = {}  # in the order of their coming
+        self._longest: list[tuple[float, int, Host]] = []  # a heap of the same; may hold hosts that have gone
+        self._left: dict[Host, int] = {}
+        self._all_left = 0
+        self._joined = 0
+
+    def note(self, host: Host) -> None:
+        """Count what `host` has left."""
+        left = host.left
+        self._all_left += left - self._left.get(host, 0)
+        self._left[host] = left
+
+    def join(self, host: Host) -> None:
+        """Let `host` wait."""
+        if len(self._longest) > 2 * len(self._waiting) + 16:
+            self._longest = [entry for entry in self._longest if entry[2] in self._waiting]
+            heapq.heapify(self._longest)
+        self._joined += 1
+        self._waiting[host] = None
+        heapq.heappush(self._longest, (-host.needs_seconds, self._joined, host))
+
+    def next(self) -> Host:
+        """Take the host whose turn it is."""
+        while self._longest[0][2] not in self._waiting:
+            heapq.heappop(self._longest)
+        needs, _, host = self._longest[0]
+        if -needs < _NEARLY * self._all_left * self.interval:
+            host = next(iter(self._waiting))
+        del self._waiting[host]
+        return host
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
 
 class Gates(Generic[Host]):
@@ -70,19 +115,20 @@ class Gates(Generic[Host]):
                 if entry.opens > now:
                     self._push(entry.opens, entry)
                     continue
-                host = entry.waiting.popleft()
+                host = entry.next()
                 entry.opens = now + entry.interval
-                if entry.waiting:
+                if entry:
                     self._push(entry.opens, entry)
                 return host
             gate = self._gate(entry.address)
             if gate is None:
                 return entry
-            if gate.opens <= now and not gate.waiting:
+            gate.note(entry)
+            if gate.opens <= now and not gate:
                 gate.opens = now + gate.interval
                 return entry
-            gate.waiting.append(entry)
-            if len(gate.waiting) == 1:
+            gate.join(entry)
+            if len(gate) == 1:
                 self._push(gate.opens, gate)
         return None
 

@@ -145,19 +145,21 @@ class HostPace:
         """Whether requests are under way besides that of a thread that holds the host; always false with one."""
         return self._under_way > 0
 
-    def send(self, now: float) -> float:
-        """Note that the begun request goes out; returns the instant before which it may not.
+    def may_send(self, now: float) -> float:
+        """The instant before which a request that was begun may not go out.
 
         Infinity after a busy server has asked for time since `begin`: then cancel it.
         """
         if self.connections == 1:
-            return now
-        if self._hold > now:
-            return math.inf
-        self._went = max(now, self._went + self.delay_seconds)
-        self._sent = max(self._sent, self._went)
-        self._allow()
-        return self._went
+            return -math.inf
+        return math.inf if self._hold > now else self._went + self._spacing
+
+    def sent(self, now: float) -> None:
+        """A request that was begun goes out."""
+        if self.connections > 1:
+            self._went = now
+            self._sent = max(self._sent, now)
+            self._allow()
 
     def answered(self, reply: Reply) -> float:
         """Note the reply; returns the seconds that are owed after it."""
@@ -216,6 +218,11 @@ class HostPace:
         self.is_unrecorded = self.delay_seconds > self.known_seconds
         return self.delay_seconds
 
+    @property
+    def _spacing(self) -> float:
+        """Between two requests of several connections; before the first answer nothing but the usual is known."""
+        return max(self.delay_seconds, self.usual_seconds)
+
     def _allow(self) -> None:
         """Set `allowed` for a host with several connections; infinity while all are in use."""
         free = self.connections - self._under_way
@@ -223,7 +230,7 @@ class HostPace:
             self.allowed = math.inf
             return
         rest = heapq.nlargest(free, self._rests)[-1] if len(self._rests) >= free else -math.inf
-        self.allowed = max(rest, self._sent + self.delay_seconds, self._hold)
+        self.allowed = max(rest, self._sent + self._spacing, self._hold)
 
     def recorded(self, answers: int, restart_seconds: float) -> None:
         """The state after that many answers has been written down, with that many seconds for a restart."""
@@ -247,7 +254,7 @@ class HostPace:
         """The monotonic instant from which nothing is owed any more for what was answered."""
         if self.connections == 1:
             return self.allowed
-        return max(self._hold, self._sent + self.delay_seconds, *self._rests)
+        return max(self._hold, self._sent + self._spacing, *self._rests)
 
     @property
     def restart_seconds(self) -> float:

@@ -65,6 +65,26 @@ def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
 
     product_token: may be a whole user agent; its leading letters, `-` and `_` count. robots_url: for relative sitemaps.
     """
+    ours, sitemaps = _read(body, product_token, robots_url)
+    return Rules(Protego.parse(ours.text()), ours.delay, ours.rate(), sitemaps)
+
+
+def deciding_line(body: bytes, product_token: str, url: str) -> str | None:
+    """The line of a robots.txt that lets or keeps us from fetching `url`, e.g. `disallow: /x`; None if no line does."""
+    group, _ = _read(body, product_token, "")
+    field = "allow" if Protego.parse(group.text()).can_fetch(url, _ANYBODY) else "disallow"
+    matching = [value for kind, value in group.rules if kind == field and _matches(value, url)]
+    return f"{field}: {max(matching, key=len)}" if matching else None
+
+
+def _matches(pattern: str, url: str) -> bool:
+    alone = _Group()
+    alone.rules["disallow", pattern] = None
+    return not Protego.parse(alone.text()).can_fetch(url, _ANYBODY)
+
+
+def _read(body: bytes, product_token: str, robots_url: str) -> tuple["_Group", tuple[str, ...]]:
+    """The group of a product token, and the sitemaps."""
     groups = _Groups(product_token)
     sitemaps: dict[str, None] = {}
     for line in _LINE_END.split(_decode(body)):
@@ -79,8 +99,7 @@ def parse(body: bytes, product_token: str, *, robots_url: str = "") -> Rules:
                 sitemaps[url] = None
         else:
             groups.add(found.lastgroup or "", value)
-    ours = groups.ours
-    return Rules(Protego.parse(ours.text()), ours.delay, ours.rate(), tuple(sitemaps))
+    return groups.ours, tuple(sitemaps)
 
 
 def verdict(reply: Reply, hop: int) -> str:

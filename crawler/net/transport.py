@@ -5,6 +5,8 @@ never keeps a cookie, never follows a redirect, never retries by itself.
 """
 
 import math
+import re
+import resource
 import ssl
 import threading
 from collections import OrderedDict
@@ -18,11 +20,14 @@ from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
 from crawler.net.access import Proxy
+from crawler.net.answer import Answer
 from crawler.net.wire import Limits, PinnedConnection, PinnedTLSConnection, Wire
 
 Connection: TypeAlias = PinnedConnection | PinnedTLSConnection
 
-_MOST_IDLE = 256
+_LEAST_IDLE, _MOST_IDLE = 64, 2048  # connections, as far as half of the file descriptors that we may have allow
+_PORTS = {"http": 80, "https": 443}
+_LINE_END = re.compile(r"[\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,12 @@ class Place:
     scheme: str
     host: str
     port: int
+
+    @property
+    def authority(self) -> str:
+        """Host and port as a URL and a Host header have them: no port if it is the scheme's."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def parts(self) -> tuple[str, str, int]:
@@ -56,13 +67,22 @@ class PinnedRequest(PreparedRequest):
         self.is_reused = False
         self.on_send: Callable[[], None] = _nothing
 
+    def octets(self) -> bytes:
+        """The request as it goes out. Raises ValueError if a header would be more than one, or is not Latin-1."""
+        lines = [f"GET {self.target} HTTP/1.1"]
+        if "host" not in self.headers:
+            lines.append(f"Host: {self.place.authority}")
+        lines += [f"{name}: {value}" for name, value in self.headers.items()]
+        text = "\r\n".join(lines)
+        if len(_LINE_END.findall(text)) != 2 * (len(lines) - 1) or "\0" in text:
+            raise ValueError("a line of the request would be more than one")
+        return f"{text}\r\n\r\n".encode("latin-1")
+
     def use_proxy(self, proxy: Proxy) -> None:
         """Go through `proxy`: by CONNECT for https, else by naming the whole URL (RFC 9112 3.2.2)."""
         self.proxy = proxy
         if self.place.scheme == "http":
-            host = f"[{self.place.host}]" if ":" in self.place.host else self.place.host
-            port = "" if self.place.port == 80 else f":{self.place.port}"
-            self.target = f"http://{host}{port}{self.target}"
+            self.target = f"http://{self.place.authority}{self.target}"
             self.headers.update(proxy.headers())
 
     def abandon(self) -> None:
@@ -78,6 +98,18 @@ class PinnedRequest(PreparedRequest):
         return None if self.connection is None or self.proxy else self.connection.address
 
 
+class PinnedResponse(Response):
+    """The response to a PinnedRequest; `raw` is an Answer.
+
+    requests would set up twelve more attributes for it, a jar of cookies among them, that nobody here looks at.
+    """
+
+    def __init__(self, request: PinnedRequest, answer: Answer) -> None:
+        self.request = request
+        self.raw: Answer = answer
+        self.status_code = answer.status
+
+
 class SingleSession(Session):
     """A session of one thread."""
 
@@ -88,9 +120,15 @@ class SingleSession(Session):
         self.mount("http://", adapter)
         self.mount("https://", adapter)
 
-    def get_redirect_target(self, resp: Response) -> str | None:
-        """None: redirects are facts about a page, never followed here."""
-        return None
+    def send(self, request: PreparedRequest, **_: Any) -> PinnedResponse:
+        """Send a PinnedRequest through its adapter, and nothing else.
+
+        Session's own would look for cookies, hooks and redirects: all facts about a page here, never acted upon.
+        """
+        response = self.get_adapter(request.url or "").send(request)
+        if not isinstance(response, PinnedResponse):
+            raise TypeError("only a PinnedAdapter is asked")
+        return response
 
 
 class PinnedAdapter(BaseAdapter):
@@ -100,7 +138,7 @@ class PinnedAdapter(BaseAdapter):
         super().__init__()
         self._idle = idle
 
-    def send(self, request: PreparedRequest, *_: Any, **__: Any) -> Response:
+    def send(self, request: PreparedRequest, *_: Any, **__: Any) -> PinnedResponse:
         if not isinstance(request, PinnedRequest):
             raise TypeError("only PinnedRequests are sent")
         connection = self._idle.take(request.place, request.addresses) if request.may_reuse else None
@@ -115,16 +153,18 @@ class PinnedAdapter(BaseAdapter):
             request.connection = connection
             if isinstance(connection.sock, Wire):
                 connection.sock.limits = request.limits
+        octets = request.octets()
         request.on_send()
-        connection.request("GET", request.target, headers=request.headers, preload_content=False, decode_content=False)
-        raw = connection.getresponse()
-        raw._original_response = None  # nobody but us ends the exchange, and no cookie is looked for
-        response = Response()
-        response.status_code = raw.status
-        response.raw = raw
-        response.url = request.url or ""
-        response.request = request
-        return response
+        if connection.sock is None:
+            raise ConnectionError("the connection has been closed")
+        connection.sock.sendall(octets)
+        answer = Answer(connection.sock, method="GET")
+        try:
+            answer.begin()
+        except BaseException:
+            answer.close()
+            raise
+        return PinnedResponse(request, answer)
 
     def close(self) -> None:
         """Nothing: the idle connections belong to the client."""
@@ -135,6 +175,9 @@ class IdleConnections:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        is_unlimited = descriptors == resource.RLIM_INFINITY
+        self._most = _MOST_IDLE if is_unlimited else min(max(descriptors // 2, _LEAST_IDLE), _MOST_IDLE)
         self._lock = threading.Lock()
         self._idle: OrderedDict[Place, Connection] = OrderedDict()
 
@@ -158,7 +201,7 @@ class IdleConnections:
         with self._lock:
             evicted = [self._idle.pop(place, None)]
             self._idle[place] = connection
-            if len(self._idle) > _MOST_IDLE:
+            if len(self._idle) > self._most:
                 evicted.append(self._idle.popitem(last=False)[1])
         for old in evicted:
             if old is not None:

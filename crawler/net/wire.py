@@ -19,10 +19,10 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 _LONGEST_LINE = 1 << 16
-_READ_BUFFER = 1 << 15
+_READ_BUFFER = 1 << 16
 _BLANK = (b"\r\n", b"\n", b"")
-_FIELD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:")
-_CONTROL_TO_SPACE = bytes.maketrans(bytes([*range(9), *range(10, 32), 127]), b" " * 32)
+_HEAD_END = re.compile(rb"\n\r?\n")
+_SHOWN = 100  # bytes of a strange answer
 
 
 class DeadlinePassed(TimeoutError):
@@ -109,7 +109,7 @@ class _Source(io.RawIOBase):
 
 
 class Inlet(io.BufferedReader):
-    """What http.client reads a response from. Counts the bytes of the head until `head_is_over` is set."""
+    """What a response is read from. Counts the bytes of the head until `head_is_over` is set."""
 
     def __init__(self, wire: Wire) -> None:
         self._source = _Source(wire)
@@ -117,12 +117,31 @@ class Inlet(io.BufferedReader):
         self._head_left = wire.limits.head_bytes
         self.head_is_over = False
 
+    def read_head(self) -> bytes:
+        """A status line and fields, up to and with the empty line.
+
+        Raises HeadTooLong; BadStatusLine as soon as the first line is none; RemoteDisconnected if nothing comes;
+        IncompleteRead if it ends before the empty line.
+        """
+        end = _HEAD_END.search(self.peek(1))
+        if end is not None:
+            self._count(end.end())
+            return self.read(end.end())
+        lines = [self.readline(_LONGEST_LINE)]
+        if not lines[0]:
+            raise http.client.RemoteDisconnected("the connection was closed without an answer")
+        if not lines[0].startswith(b"HTTP/"):
+            raise http.client.BadStatusLine(lines[0][:_SHOWN].decode("latin-1"))
+        while lines[-1] not in _BLANK:
+            lines.append(self.readline(_LONGEST_LINE))
+        if not lines[-1]:
+            raise http.client.IncompleteRead(b"".join(lines))  # what is missing may be what counts (RFC 9112 8)
+        return b"".join(lines)
+
     def readline(self, size: int | None = -1) -> bytes:
         line = super().readline(size)
         if not self.head_is_over:
-            self._head_left -= len(line)
-            if self._head_left < 0:
-                raise HeadTooLong("the response's head is too long")
+            self._count(len(line))
         return line
 
     def close(self) -> None:
@@ -132,48 +151,15 @@ class Inlet(io.BufferedReader):
             super().close()
             self._source.wire.inlet_closed(surplus=surplus)
 
-
-class TolerantResponse(http.client.HTTPResponse):
-    """A response read as the wild needs it.
-
-    Interim answers (1xx, RFC 9110 15.2) are skipped; http.client skips 100 only. A header line without a proper name is
-    dropped; http.client would drop all that follow it, the body's length among them.
-    """
-
-    fp: Any
-
-    def begin(self) -> None:
-        inlet = self.fp
-        try:
-            super().begin()
-        finally:
-            self.fp = inlet
-        inlet.head_is_over = True
-
-    def _read_status(self) -> tuple[str, int, str]:
-        while True:
-            version, status, reason = super()._read_status()  # type: ignore[misc]
-            lines = []
-            while (line := self.fp.readline(_LONGEST_LINE)) not in _BLANK:
-                lines.append(line)
-            if not 100 <= status < 200 or status == 101:
-                self.fp = io.BytesIO(_clean(lines))  # for the parser of headers, which comes next
-                return version, status, reason
-
-
-def _clean(lines: list[bytes]) -> bytes:
-    kept: list[bytes] = []
-    for line in lines:
-        text = line.rstrip(b"\r\n").translate(_CONTROL_TO_SPACE)
-        if _FIELD.match(text) or (kept and text[:1] in (b" ", b"\t")):
-            kept.append(text + b"\r\n")
-    return b"".join(kept) + b"\r\n"
+    def _count(self, octets: int) -> None:
+        self._head_left -= octets
+        if self._head_left < 0:
+            raise HeadTooLong("the response's head is too long")
 
 
 class PinnedConnection(HTTPConnection):
     """A connection to one of the checked `addresses`; the Host header stays the name."""
 
-    response_class = TolerantResponse
     addresses: Sequence[str] = ()
     limits: Limits
     address: str | None = None

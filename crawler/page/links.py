@@ -6,11 +6,13 @@ Owns what counts as a link, and its kind. Follows nothing.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 
 _NOFOLLOW = "nofollow"
+_ABSOLUTE = ("/", "http://", "https://")
 _TOKENS = re.compile(r"[\s,]+")
 # HTML 4.2.5.3 "shared declarative refresh steps"
 _REFRESH = re.compile(
@@ -21,8 +23,11 @@ _LINK_VALUE = re.compile(r"""<([^>]*)>((?:\s*;\s*[^\s;,="]+(?:\s*=\s*(?:"(?:[^"\
 _LINK_PARAMETER = re.compile(r""";\s*([^\s;,="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?""")
 
 
-@dataclass(frozen=True, slots=True)
-class PageLink:
+_MEMORY = 1 << 14  # of what a site's pages share: navigation
+_MEMORABLE = 200  # characters
+
+
+class PageLink(NamedTuple):
     """A link. kind: a, area, frame, iframe, next, refresh, header or canonical."""
 
     kind: str
@@ -36,13 +41,16 @@ class Links:
     def __init__(self) -> None:
         self.found: dict[str, PageLink] = {}
         self.rejected: Counter[str] = Counter()
-        self._canonical: dict[tuple[str, str], CanonicalUrl | Reject] = {}  # pages repeat their links
+        self._base = self._origin = ""
 
     def add(self, kind: str, text: str, base: str, *, nofollow: bool = False) -> CanonicalUrl | None:
         """Add the link that `text` is, resolved against `base`; its canonical form, or None if it has none."""
-        target = self._canonical.get((base, text))
-        if target is None:
-            target = self._canonical[base, text] = canonicalize(text, base)
+        if base is not self._base:
+            self._base, self._origin = base, "/".join(base.split("/", 3)[:3])
+        if not text.startswith(_ABSOLUTE) or len(text) > _MEMORABLE:
+            target = canonicalize(text, base)
+        else:
+            target = _canonical_at(text, self._origin)
         if isinstance(target, Reject):
             self.rejected[target.reason] += 1
             return None
@@ -50,6 +58,12 @@ class Links:
         if known is None or (known.nofollow and not nofollow):
             self.found[target.url] = PageLink(known.kind if known else kind, target, nofollow)
         return target
+
+
+@lru_cache(_MEMORY)
+def _canonical_at(text: str, origin: str) -> CanonicalUrl | Reject:
+    """The canonical form of a link that says nothing relative to the page that it stands in."""
+    return canonicalize(text, f"{origin}/")
 
 
 def is_nofollow(rel: str | None) -> bool:

@@ -43,7 +43,7 @@ def read_hello(stream: BinaryIO) -> Rules:
 
 
 def request(jobs: Sequence[Job], seconds: float) -> list[bytes]:
-    """The pieces to send for a batch; seconds: the time that a page may take."""
+    """The pieces to send for a batch; seconds: of CPU time that a page may take."""
     metas = [(*(getattr(job, name) for name in _META), len(job.body)) for job in jobs]
     return [_framed(pickle.dumps((seconds, metas))), *(job.body for job in jobs)]
 

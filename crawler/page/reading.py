@@ -5,16 +5,20 @@ page that cannot be parsed is a Reading with an error.
 """
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 
 from crawler.core.columns import KINDS, LinkColumns, Texts
 from crawler.core.keys import url_key
-from crawler.core.urls import CanonicalUrl, ShapeLimits, pattern_key, shape_trap
+from crawler.core.urls import CanonicalUrl, pattern_key, shape_trap
 from crawler.page.errors import ParserFailed
 from crawler.page.page import Page, read_page
 
+_MEMORY, _MEMORABLE = 1 << 14, 200  # URLs; characters of one
+_TOO_DEEP = "traps.max_depth"
 _KIND_OF = {kind: place for place, kind in enumerate(KINDS)}
 _READ_HEADERS = frozenset({"x-robots-tag", "link"})
 _XML_TYPES = frozenset({"application/xml", "text/xml", "application/rss+xml", "application/atom+xml"})
@@ -126,8 +130,9 @@ def _links(job: Job, page: Page) -> list[tuple[str, CanonicalUrl, bool]]:
 class LinkWriter:
     """Collects the links of pages, one after another, into columns."""
 
-    def __init__(self, limits: ShapeLimits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits) -> None:
+        self._max_depth = limits.max_depth
+        self._facts = _facts_by(limits)
         self._counts = array("I")
         self._kinds = bytearray()
         self._nofollow = bytearray()
@@ -138,23 +143,28 @@ class LinkWriter:
         self._urls: list[str] = []
         self._fetch_urls: list[str] = []
         self._host_places: dict[str, int] = {}
-        self._trap_places: dict[str | None, int] = {None: 0}
+        self._trap_places: dict[str | None, int] = {None: 0, _TOO_DEEP: 1}
 
     def add_page(self, links: list[tuple[str, CanonicalUrl, bool]], depth: int) -> None:
         """Add the links of a page that is `depth` links from a seed: kind, target, nofollow."""
         self._counts.append(len(links))
-        host_places, trap_places = self._host_places, self._trap_places
-        for kind, target, nofollow in links:
-            url = target.url
-            trap = shape_trap(url, depth + 1, self._limits)
-            self._kinds.append(_KIND_OF[kind])
-            self._nofollow.append(nofollow)
-            self._traps.append(trap_places.setdefault(trap, len(trap_places)) if trap else 0)
-            self._hosts.append(host_places.setdefault(target.host, len(host_places)))
-            self._url_keys.append(url_key(url))
-            self._pattern_keys.append(pattern_key(url))
-            self._urls.append(url)
-            self._fetch_urls.append(target.fetch_url)
+        if not links:
+            return
+        hosts, traps = self._host_places, self._trap_places
+        kinds, targets, nofollow = zip(*links, strict=True)
+        urls = [target.url for target in targets]
+        url_keys, pattern_keys, broken = zip(*map(self._facts, urls), strict=True)
+        self._kinds.extend([_KIND_OF[kind] for kind in kinds])
+        self._nofollow.extend(nofollow)
+        if depth + 1 > self._max_depth:
+            self._traps.extend([traps[_TOO_DEEP]] * len(links))
+        else:
+            self._traps.extend([traps.setdefault(trap, len(traps)) for trap in broken])
+        self._hosts.extend([hosts.setdefault(target.host, len(hosts)) for target in targets])
+        self._url_keys.extend(url_keys)
+        self._pattern_keys.extend(pattern_keys)
+        self._urls += urls
+        self._fetch_urls += [target.fetch_url for target in targets]
 
     def columns(self) -> LinkColumns:
         """What was added so far."""
@@ -171,3 +181,14 @@ class LinkWriter:
             list(self._host_places),
             [name or "" for name in self._trap_places],
         )
+
+
+@lru_cache(4)
+def _facts_by(limits: Limits) -> Callable[[str], tuple[int, int, str | None]]:
+    """What tells a URL's key, its pattern's key and the limit it breaks; it remembers, since sites repeat links."""
+
+    def facts(url: str) -> tuple[int, int, str | None]:
+        return url_key(url), pattern_key(url), shape_trap(url, 0, limits)
+
+    remembered = lru_cache(_MEMORY)(facts)
+    return lambda url: remembered(url) if len(url) <= _MEMORABLE else facts(url)

@@ -15,6 +15,7 @@ _ROLES = ",".join(f"[role={role}]" for role in ("navigation", "banner", "content
 _INLINE = ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i"]
 _INLINE += ["ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup"]
 _INLINE += ["time", "tt", "u", "var", "wbr"]
+_TAG_NAME = re.compile(r"<([a-zA-Z]+)")
 _LONG_WORD = 128
 _PIECE = re.compile(rf".{{1,{_LONG_WORD}}}", re.DOTALL)
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")  # soft hyphen, zero width space, word joiner, BOM
@@ -28,15 +29,18 @@ def main_text(tree: LexborHTMLParser, markup: str) -> str:
     body = tree.body
     if body is None:
         return ""
-    body.strip_tags(_UNSEEN + _AROUND, recursive=True)
+    # Each tag that is asked for costs a walk through the tree, so only those that the markup has are.
+    present = {name.lower() for name in set(_TAG_NAME.findall(markup))}
+    inline = [tag for tag in _INLINE if tag in present]
+    body.strip_tags([tag for tag in _UNSEEN + _AROUND if tag in present], recursive=True)
     for node in body.css(f"header,{_ROLES}"):
         if not _belongs_to_content(node):
             node.decompose()
     has_comments = "<!--" in markup
-    text = _text_of(body, has_comments)
+    text = _text_of(body, inline, has_comments)
     if not text and (whole := parse(markup).body) is not None:
-        whole.strip_tags(_UNSEEN, recursive=True)
-        text = _text_of(whole, has_comments)
+        whole.strip_tags([tag for tag in _UNSEEN if tag in present], recursive=True)
+        text = _text_of(whole, inline, has_comments)
     return text
 
 
@@ -52,11 +56,11 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(words))
 
 
-def _text_of(body: LexborNode, has_comments: bool) -> str:
+def _text_of(body: LexborNode, inline: list[str], has_comments: bool) -> str:
     if has_comments:  # some frameworks mark each piece of a sentence with one
         for comment in [node for node in body.traverse(include_text=True) if node.is_comment_node]:
             comment.decompose()
-    body.unwrap_tags(_INLINE, delete_empty=True)
+    body.unwrap_tags(inline, delete_empty=True)
     body.merge_text_nodes()
     return normalise(body.text(separator=" "))
 

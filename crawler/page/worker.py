@@ -3,10 +3,11 @@
     python -m crawler.page.worker < a socket of the task
 
 Reads batches from standard input and answers there; ends when the task does. An alarm of the kernel ends it when one
-page takes too long, whatever the parser is doing and whether or not the task still lives. Holds no file of the lake,
-no lock and no network; imports only what reading pages needs.
+page takes too much CPU time, whatever the parser is doing and whether or not the task still lives. Holds no file of
+the lake, no lock and no network; imports only what reading pages needs.
 """
 
+import contextlib
 import resource
 import signal
 import socket
@@ -24,9 +25,10 @@ def main() -> None:
     # A terminal's Ctrl-C and an orchestrator's SIGTERM mean the task, which still wants its last pages read.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    with contextlib.suppress(ValueError):  # not every system can limit it
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     with socket.socket(fileno=sys.stdin.fileno()) as task, task.makefile("rb") as requests:
         try:
             rules = read_hello(requests)
@@ -35,10 +37,10 @@ def main() -> None:
                 jobs, seconds = read_request(requests)
                 links, readings = LinkWriter(rules.traps), []
                 for job in jobs:
-                    signal.setitimer(signal.ITIMER_REAL, seconds)
+                    signal.setitimer(signal.ITIMER_PROF, seconds)
                     readings.append(read(job, rules, links))
                 found = reply(readings, links.columns())
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 task.sendall(found)
         except (EOFError, ConnectionError):
             return  # the task has ended, or does not want us any more

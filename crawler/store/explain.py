@@ -46,7 +46,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One URL's story. state: how it stands, None if it is not known. links: the pages that name it."""
+    """One URL's story. state: how it stands, None if it is not known. links: the pages that name it.
+
+    robots_txt: what decided about it when it was last its turn, as bytes; None without a robots.txt.
+    """
 
     url: str
     host: str
@@ -57,9 +60,11 @@ class Explanation:
     history: list[Row]
     last_plan: Verdict
     next_plan: Verdict
+    robots_txt: bytes | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        text = None if self.robots_txt is None else self.robots_txt.decode("utf-8", "replace")
+        return asdict(self) | {"robots_txt": text}
 
 
 def explain(lake: Lake, text: str) -> Explanation:
@@ -91,12 +96,24 @@ class _Story:
         keys = ("rests_until", "is_candidate", "rejected_by", "priority", "host_rank", "cap", "bucket_rank")
         state = {name: value for name, value in now.items() if name not in keys} if now else None
         hold = self.hold.to_dict() if self.hold else None
-        return Explanation(self.aim.url, self.aim.host, self.bucket, state, links, hold, history, last_plan, next_plan)
+        robots_txt = self._robots_txt(history)
+        return Explanation(
+            self.aim.url, self.aim.host, self.bucket, state, links, hold, history, last_plan, next_plan, robots_txt
+        )
 
     def _history(self) -> list[Row]:
-        files = self.lake.current("observation", "bucket", self.bucket, self.written)
-        query.view_files(self.con, "observation_files", "observation", self.lake.paths(files))
+        for table in ("observation", "robots"):
+            files = self.lake.current(table, "bucket", self.bucket, self.written)
+            query.view_files(self.con, f"{table}_files", table, self.lake.paths(files))
         return query.rows(query.run(self.con, "explain/history", {"url_key": self.key}))
+
+    def _robots_txt(self, history: list[Row]) -> bytes | None:
+        version = history[-1]["robots_version"] if history else None
+        if version is None:
+            return None
+        origin = "/".join(self.aim.url.split("/", 3)[:3])
+        found = query.run(self.con, "explain/robots", {"origin": origin, "version": version}).fetchone()
+        return found[0] if found else None
 
     def _links(self) -> Row:
         lake = self.lake

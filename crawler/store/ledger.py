@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -27,10 +28,12 @@ from crawler.store.plans import PlanFile, read_plan
 from crawler.store.purges import keep_purged, purged_hosts
 from crawler.store.recent import recent_paths
 from crawler.store.state import checkpoint_epochs, checkpoint_name
+from crawler.store.todo import Todo
 from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
-SIDE_TABLES = ("capture", "link", "robots", "host_state")
+_GROUP_ROWS = 16_384
+_FOLD_ROWS = 150_000  # links that are sorted at once; some 60 MB
 FOLDED = ("observation", "link", "robots", "host_state")
 
 
@@ -53,6 +56,7 @@ class FetchLedger:
         self._plan: PlanFile = plan
         self._admission: Admission = admission
         self._con = lake.connect()
+        self._wants: dict[str, Want] = {}
         self.taken_over = owner.taken_over
         self.shared_addresses = admission.shared_addresses(self.bucket)
 
@@ -64,8 +68,11 @@ class FetchLedger:
             return min(start + window, self.cycle.end)
         return start + window
 
-    def todo(self) -> list[Target]:
-        """The admitted rows without a valid observation since the plan, of whatever cycle; best first."""
+    def todo(self) -> Sequence[Target]:
+        """The admitted rows without a valid observation since the plan, of whatever cycle.
+
+        A host's stand together, best first; the hosts in the order of their best.
+        """
         query.view_files(self._con, "plan_files", "plan", [self._plan.path])
         self._view_log(self._con, "observed", "observation", self._plan.epoch + 1)
         keep_purged(self.lake, self._con)
@@ -74,19 +81,21 @@ class FetchLedger:
             "cutoff_url_key": self._admission.cutoff_url_key,
             "planned_epoch": self._plan.epoch,
         }
-        query.materialise(self._con, "todo", "fetch/todo", parameters)
-        found = self._con.execute("FROM todo ORDER BY priority DESC, url_key").fetchall()
-        return [Target(*row) for row in found]
+        columns = query.arrow(self._con, "fetch/todo", parameters).read_all()
+        self._con.register("planned", columns.select(["host"]))
+        query.materialise(self._con, "todo", "fetch/todo_hosts")  # what `hosts` and `robots` look at
+        self._con.unregister("planned")
+        return Todo(columns)
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
         return self._hosts(self._con)
 
-    def host(self, name: str) -> HostState | None:
-        """What is known of a host of the bucket that is not in `todo`. Any thread may ask."""
+    def hosts_of(self, hosts: Collection[str]) -> dict[str, HostState]:
+        """As `hosts`, for hosts of the bucket that are not in `todo`. Any thread may ask."""
         con = self.lake.connect()
-        query.keep_rows(con, "todo", "host VARCHAR", [(name,)])
-        return self._hosts(con).get(name)
+        query.keep_rows(con, "todo", "host VARCHAR", [(host,) for host in sorted(hosts)])
+        return self._hosts(con)
 
     def _hosts(self, con: duckdb.DuckDBPyConnection) -> dict[str, HostState]:
         epoch = self._view_base(con, "host", "host_state")
@@ -120,7 +129,7 @@ class FetchLedger:
 
     def wants(self) -> list[Want]:
         """The robots.txt of hosts of this bucket that others want to know."""
-        return recent_wants(self.lake, self.bucket)
+        return recent_wants(self.lake, self.bucket, self._wants)
 
     def held(self) -> frozenset[str]:
         """The hosts of the bucket that an operator holds or has purged at this moment."""
@@ -129,8 +138,8 @@ class FetchLedger:
     def append(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = ()) -> None:
         """Write one segment: the rows by table, without the columns that say where they belong, and the links."""
         fresh = self._stamped(rows, links)
-        staged = {table: self._stage(table, fresh[table]) for table in SIDE_TABLES if fresh[table].num_rows}
-        staged[LEAD] = self._stage(LEAD, fresh[LEAD])
+        staged = {table: self._stage(table, fresh[table]) for table in FOLDED if fresh[table].num_rows or table == LEAD}
+        staged |= self._stage_captures(rows)
         self.lake.commit(self.owner, LEAD, staged)
 
     def finish(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks] = (), *, complete: bool) -> None:
@@ -154,36 +163,50 @@ class FetchLedger:
             metadata = {"complete": str(complete).lower()} if table == LEAD else {}
             staged[table] = self._fold(table, self.lake.paths(earlier), fresh[table], metadata)
             replaced.append(table)
-        if fresh["capture"].num_rows:
-            staged["capture"] = self._stage("capture", fresh["capture"])
+        staged |= self._stage_captures(rows)
         self.lake.commit(self.owner, LEAD, staged, whole=replaced)
 
     def _stamped(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> dict[str, pa.Table]:
-        """The tables of `rows` and `links`, with the columns that say where they belong."""
-        stamp = {
+        """The tables of `rows` and `links` but the captures, with the columns that say where they belong."""
+        stamp = self._stamp()
+        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in FOLDED}
+        if links:
+            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
+        return fresh
+
+    def _stamp(self) -> Row:
+        return {
             "cycle": self.cycle.day,
             "bucket": self.bucket,
             "epoch": self.owner.epoch,
             "sequence": self.owner.sequence + 1,
         }
-        fresh = {table: tables.rows_table(table, rows.get(table, ()), stamp) for table in (LEAD, *SIDE_TABLES)}
-        if links:
-            fresh["link"] = pa.concat_tables([fresh["link"], links_table(links, stamp)])
-        return fresh
+
+    def _stage_captures(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, Path]:
+        captures = rows.get("capture")
+        if not captures:
+            return {}
+        staged = self.lake.files.staged(".parquet")
+        tables.write_rows(staged, "capture", captures, stamp=self._stamp())
+        return {"capture": staged}
 
     def _stage(self, table: str, fresh: pa.Table) -> Path:
         if table == "link":
             fresh = fresh.sort_by([("target_host_key", "ascending"), ("target_url_key", "ascending")])
         staged = self.lake.files.staged(".parquet")
-        tables.write_table(staged, fresh)
+        tables.write_table(staged, fresh, group_rows=_GROUP_ROWS)
         return staged
 
     def _fold(self, table: str, earlier: Sequence[str], fresh: pa.Table, metadata: Mapping[str, str]) -> Path:
         staged = self.lake.files.staged(".parquet")
         query.view_files(self._con, "earlier", table, earlier)
         self._con.register("fresh", fresh)
-        reader = query.arrow(self._con, f"fetch/fold_{table}")
-        tables.write_result(staged, table, reader, metadata)
+        # There are fifty times as many links as pages: they are sorted one range after another.
+        spans = tables.spans(earlier, "target_host_key", _FOLD_ROWS) if table == "link" else [tables.EVERY_KEY]
+        parts = (
+            query.arrow(self._con, f"fetch/fold_{table}", {"low_key": low, "high_key": high}) for low, high in spans
+        )
+        tables.write_result(staged, table, chain.from_iterable(parts), metadata)
         self._con.unregister("fresh")
         return staged
 

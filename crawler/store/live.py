@@ -6,11 +6,11 @@ fetch ends. What a killed fetch has left is known by its epoch and not shown.
 
 import contextlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from crawler.core.progress import Progress
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Lease, Owner
 
@@ -19,17 +19,16 @@ LIVE = "progress"
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What the owner of a bucket said at the instant `at` of its fetch for `cycle`; counts by name."""
+    """What the owner of a bucket said of its fetch for `cycle` at the ISO instant `at`."""
 
     bucket: int
     cycle: str
     epoch: int
     at: str
-    counts: dict[str, Any]
+    progress: Progress
 
-    def age_seconds(self, now: datetime) -> float:
-        """Seconds since it was said, by the lake's clock."""
-        return (now - datetime.fromisoformat(self.at)).total_seconds()
+    def to_dict(self) -> dict[str, Any]:
+        return {"at": self.at, **self.progress.to_dict()}
 
 
 class LiveProgress:
@@ -47,13 +46,13 @@ class LiveProgress:
         with contextlib.suppress(FileNotFoundError):
             self._lake.files.delete(self._name)
 
-    def write(self, counts: Mapping[str, Any]) -> None:
+    def write(self, progress: Progress) -> None:
         """Say how far the fetch is; a reader sees this or what was said before, whole."""
         said = {
             "cycle": str(self._owner.cycle),
             "epoch": self._owner.epoch,
             "at": self._lake.clock.now().isoformat(timespec="seconds"),
-            "counts": dict(counts),
+            "progress": progress.to_dict(),
         }
         self._lake.files.overwrite(json.dumps(said).encode(), self._name)
 
@@ -74,7 +73,8 @@ def read_live(lake: Lake, bucket: int, lease: Lease) -> Live | None:
     name = f"{lake.layout}/{LIVE}/{partition_name('bucket', bucket)}.json"
     try:
         said = json.loads(lake.files.read(name))
-        live = Live(bucket, said["cycle"], said["epoch"], said["at"], dict(said["counts"]))
+        at = datetime.fromisoformat(said["at"]).isoformat(timespec="seconds")
+        live = Live(bucket, said["cycle"], said["epoch"], at, Progress.from_dict(said["progress"]))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     return live if live.epoch == lease.epoch and live.cycle == lease.cycle else None

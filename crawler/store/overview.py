@@ -19,6 +19,7 @@ from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Lease, Settled
+from crawler.store.live import Live, read_live
 from crawler.store.log import LogFile
 from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, newest
 from crawler.store.plans import read_plan
@@ -43,7 +44,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One bucket of one cycle. planned: admitted URLs; done: those observed; open: the others; late: of done."""
+    """One bucket of one cycle. planned: admitted URLs; done: those observed; open: the others; late: of done.
+
+    live: what a running fetch says of itself; then `done` counts also what it has not yet written down.
+    """
 
     cycle: str
     bucket: int
@@ -52,9 +56,10 @@ class Partition:
     done: int
     open: int
     late: int
+    live: Live | None = None
 
     def to_dict(self) -> Row:
-        return asdict(self)
+        return asdict(self) | {"live": self.live and self.live.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,10 @@ def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
             if left and admission:  # another cycle may have fetched them since the plan was made
                 left = _count_open(lake, con, Cycle.parse(day), bucket, admission)
             state = _state(lake, bucket, day, planned, files.get(part, []), failed=bucket.number in unfinished)
-            found.append(Partition(*part, state.value, admitted, admitted - left, left, counts["late"]))
+            live = bucket.live if state is State.RUNNING else None
+            if live is not None:
+                left = max(0, min(left, live.progress.planned - live.progress.observed))
+            found.append(Partition(*part, state.value, admitted, admitted - left, left, counts["late"], live))
     return found
 
 
@@ -124,17 +132,19 @@ def hosts(lake: Lake, *, most: int = MOST_HOSTS) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Bucket:
-    """A bucket as it is at this moment. holder: who is at work, if anybody is."""
+    """A bucket as it is at this moment. holder: who is at work, if anybody is. live: what its fetch says."""
 
     number: int
     lease: Lease
     written: Settled
     holder: str | None
+    live: Live | None
 
     @classmethod
     def look(cls, lake: Lake, number: int) -> "_Bucket":
         lease, holder = lake.ownership("bucket", number)
-        return cls(number, lease, lake.written("bucket", number, lease), holder)
+        live = read_live(lake, number, lease) if holder is not None else None
+        return cls(number, lease, lake.written("bucket", number, lease), holder, live)
 
     def observations(self, lake: Lake, day: str) -> list[LogFile]:
         return lake.current("observation", "bucket", self.number, self.written, Cycle.parse(day))

@@ -5,6 +5,7 @@ Writes staged files only; giving them a name in the lake is the caller's act.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawler.core.errors import CorruptLake
+from crawler.core.keys import KEY_BITS
 from crawler.core.model import Row
 from crawler.store.query import catalogue
 
 # Level 2 takes two thirds of the time of level 3 and 2 % more space.
 _CODEC = {"compression": "zstd", "compression_level": 2}
+EVERY_KEY = (0, (1 << KEY_BITS) - 1)
+_PART_BYTES = 8 << 20
 _BODIES = frozenset({"body"})  # each is its own: a dictionary or a smallest value of them is work for nothing
 _BATCH_ROWS = 2000  # bodies are among them
 
@@ -54,18 +58,31 @@ def rows_table(table: str, rows: Sequence[Row], stamp: Mapping[str, Any] | None 
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def write_rows(path: Path, table: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None) -> None:
-    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`."""
-    write_table(path, rows_table(table, rows), metadata)
+def write_rows(
+    path: Path,
+    table: str,
+    rows: Sequence[Row],
+    metadata: Mapping[str, str] | None = None,
+    stamp: Mapping[str, Any] | None = None,
+) -> None:
+    """Write `rows`, dicts of the columns of `table`, to a Parquet file at `path`. stamp: see `rows_table`.
+
+    Bodies are copied a few megabytes at a time.
+    """
+    parts = (rows_table(table, part, stamp).to_batches() for part in _parts(rows))
+    _write(path, arrow_schema(table), chain.from_iterable(parts), metadata)
 
 
-def write_table(path: Path, found: pa.Table, metadata: Mapping[str, str] | None = None) -> None:
-    """Write an Arrow table, whose columns are those of a table here, to a Parquet file at `path`."""
-    _write(path, found.schema, found.to_batches(), metadata)
+def write_table(path: Path, found: pa.Table, *, group_rows: int | None = None) -> None:
+    """Write an Arrow table, whose columns are those of a table here, to a Parquet file at `path`.
+
+    group_rows: the rows that a reader of a range must read at least; None: all that come at once.
+    """
+    _write(path, found.schema, found.to_batches(), None, group_rows)
 
 
 def write_result(
-    path: Path, table: str, reader: pa.RecordBatchReader, metadata: Mapping[str, str] | None = None
+    path: Path, table: str, reader: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None = None
 ) -> int:
     """Write a query's result, whose columns are those of `table` by name, to `path`; returns the number of rows."""
     schema = arrow_schema(table)
@@ -97,6 +114,30 @@ def batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pa.Reco
         yield from file.iter_batches(_BATCH_ROWS, columns=columns)
 
 
+def spans(paths: Sequence[str], column: str, rows: int) -> list[tuple[int, int]]:
+    """Ranges of a 64-bit key column, both ends included and all keys covered, of about `rows` rows each.
+
+    By the footers of sorted files: a key with more rows makes a longer range.
+    """
+    starts: list[tuple[int, int]] = []
+    for path in paths:
+        footer = pq.read_metadata(path)
+        place = footer.schema.names.index(column)
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
+            statistics = group.column(place).statistics
+            if statistics is not None and statistics.has_min_max:
+                starts.append((statistics.min, group.num_rows))
+    low, high = EVERY_KEY
+    found, seen = [], 0
+    for start, count in sorted(starts):
+        if seen >= rows and start > low:
+            found.append((low, start - 1))
+            low, seen = start, 0
+        seen += count
+    return [*found, (low, high)]
+
+
 def largest(path: str, column: str) -> Any:
     """The largest value of `column` in the Parquet file at `path`, from its footer; None without rows."""
     footer = pq.read_metadata(path)
@@ -121,6 +162,17 @@ def _require_values(table: str, schema: pa.Schema, columns: Sequence[pa.Array]) 
             raise ValueError(f"{table}.{field.name} is NULL in {column.null_count} of {len(column)} rows")
 
 
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """`rows` in order, cut where their bodies become too much to be in memory twice."""
+    start = size = 0
+    for end, row in enumerate(rows):
+        size += len(row.get("body") or b"")
+        if size > _PART_BYTES:
+            yield rows[start : end + 1]
+            start, size = end + 1, 0
+    yield rows[start:]
+
+
 def _codec(schema: pa.Schema) -> dict[str, Any]:
     if _BODIES.isdisjoint(schema.names):
         return {**_CODEC}
@@ -129,10 +181,14 @@ def _codec(schema: pa.Schema) -> dict[str, Any]:
 
 
 def _write(
-    path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], metadata: Mapping[str, str] | None
+    path: Path,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    metadata: Mapping[str, str] | None,
+    group_rows: int | None = None,
 ) -> None:
     with pq.ParquetWriter(path, schema, store_schema=False, **_codec(schema)) as writer:
         for batch in batches:
             if batch.num_rows:
-                writer.write_batch(batch)
+                writer.write_batch(batch, row_group_size=group_rows)
         writer.add_key_value_metadata(dict(metadata or {}))

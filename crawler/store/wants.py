@@ -1,9 +1,9 @@
 """Wants: a robots.txt that redirects lead to, on a host that only the owner of another bucket may ask.
 
 A want is one small file, `want/bucket=BBBB/day=YYYY-MM-DD/KEY.json`, created if absent in the bucket of the host to be
-asked, under the day on which it was left. That bucket's owner looks for the wants of today and yesterday when its
-fetch begins and while it runs; what it learns are rows of its own table robots, which whoever left the want reads.
-Like a hold a want needs no lease, since it asks nobody and claims nothing.
+asked, under the day on which it was left. That bucket's owner looks for the wants of the last days when its fetch
+begins and while it runs; what it learns are rows of its own table robots, which whoever left the want reads. Like a
+hold a want needs no lease, since it asks nobody and claims nothing.
 """
 
 import json
@@ -18,7 +18,8 @@ from crawler.store.lake import Lake, partition_name
 from crawler.store.recent import recent_paths
 
 WANTS = "want"
-_RECENT = timedelta(days=1)
+_WANTED_DAYS = 2  # before today: who has an answer from yesterday's cycle asks for none in today's
+_ANSWERED = timedelta(days=1)
 
 
 def leave_want(lake: Lake, want: Want) -> bool:
@@ -28,20 +29,28 @@ def leave_want(lake: Lake, want: Want) -> bool:
     return not lake.files.exists(name) and lake.files.create_bytes(json.dumps(asdict(want)).encode(), name)
 
 
-def recent_wants(lake: Lake, bucket: int) -> list[Want]:
-    """What others want to know of hosts of `bucket`, by URL. Raises CorruptLake."""
+def recent_wants(lake: Lake, bucket: int, known: dict[str, Want] | None = None) -> list[Want]:
+    """What others want to know of hosts of `bucket`, by URL. Raises CorruptLake.
+
+    known: what the caller keeps of one look for the next, so that no file is read twice.
+    """
     today = lake.clock.now().date()
+    known = {} if known is None else known
     found: dict[str, Want] = {}
-    for day in (today - _RECENT, today):
+    for days in range(_WANTED_DAYS, -1, -1):
+        day = today - timedelta(days=days)
         folder = f"{_folder(lake, bucket)}/day={day}"
         for name in lake.files.names(folder):
             path = f"{folder}/{name}"
-            try:
-                want = Want(**json.loads(lake.files.read(path)))
-            except (ValueError, TypeError) as error:
-                raise CorruptLake(lake.files.path(path), f"is no want: {error}") from error
-            found[want.url] = want
+            if name not in known:
+                known[name] = _read(lake, path)
+            found[known[name].url] = known[name]
     return [want for _, want in sorted(found.items())]
+
+
+def wanted_first(lake: Lake) -> list[int]:
+    """All buckets, those first of whose hosts others want to know something: their answers are fresh then."""
+    return sorted(range(lake.buckets), key=lambda bucket: not recent_wants(lake, bucket))
 
 
 def newest_answer(lake: Lake, want: Want) -> RobotsAnswer | None:
@@ -52,12 +61,19 @@ def newest_answer(lake: Lake, want: Want) -> RobotsAnswer | None:
     bucket = bucket_of(host_key(want.host), lake.buckets)
     now = lake.clock.now()
     con = lake.connect()
-    paths = recent_paths(lake, "robots", bucket, lake.written("bucket", bucket), now - _RECENT)
+    paths = recent_paths(lake, "robots", bucket, lake.written("bucket", bucket), now - _ANSWERED)
     query.view_files(con, "robots_files", "robots", paths)
     found = query.rows(query.run(con, "fetch/elsewhere", {"url": want.url, "now": now}))
     answer = RobotsAnswer(**found[0]) if found else None
     is_whole = answer is not None and (answer.verdict != "rules" or answer.body is not None)
     return answer if is_whole else None
+
+
+def _read(lake: Lake, path: str) -> Want:
+    try:
+        return Want(**json.loads(lake.files.read(path)))
+    except (ValueError, TypeError) as error:
+        raise CorruptLake(lake.files.path(path), f"is no want: {error}") from error
 
 
 def _folder(lake: Lake, bucket: int) -> str:

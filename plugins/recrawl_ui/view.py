@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from crawler.core.clock import open_clock
 from crawler.core.config import load_settings
 from crawler.core.cycle import Cycle
+from crawler.core.progress import Progress
 from crawler.store import overview
 from crawler.store.lake import Lake
 from crawler.store.overview import CycleRow, Partition, State
@@ -48,6 +49,12 @@ class Day:
     parts: list[Partition]
     did: dict[str, Any]
     run: Run | None
+
+    @property
+    def live(self) -> Progress | None:
+        """What its running fetches say, together; None if none says anything."""
+        said = [part.live.progress for part in self.parts if part.live is not None]
+        return Progress.total(said) if said else None
 
 
 @dataclass(frozen=True, slots=True)

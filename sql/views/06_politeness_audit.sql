@@ -1,22 +1,8 @@
--- Requests that came before their host was owed one, over all history; 1 ms is the rounding between two clocks.
+-- Requests that came before their host or their address was owed one, over all history.
 -- Reads: observation, robots.
--- Grain: one row per violation; no row is the promise.
+-- Grain: one row per violation of a rule (delay, connections, spacing, hold, address); no row is the promise.
 CREATE VIEW politeness_audit AS
-SELECT host, url, cycle, fetched_at, allowed_at, early_seconds
-FROM (
-    SELECT
-        host,
-        url,
-        cycle,
-        fetched_at,
-        lag(ended_at + to_microseconds((delay_seconds * 1e6)::BIGINT)) OVER w AS allowed_at,
-        lag(epoch(ended_at) + delay_seconds) OVER w - epoch(fetched_at) AS early_seconds
-    FROM (
-        SELECT host, url, cycle, fetched_at, ended_at, delay_seconds FROM observation WHERE sent
-        UNION ALL
-        SELECT host, url, cycle, fetched_at, ended_at, delay_seconds FROM robots WHERE sent
-    )
-    WINDOW w AS (PARTITION BY host ORDER BY fetched_at, ended_at, url)
-)
-WHERE early_seconds > 1e-3
-ORDER BY fetched_at, host
+SELECT host, url, cycle, fetched_at, rule, allowed_at, early_seconds FROM early_at_host('observation', 'robots')
+UNION ALL
+SELECT host, url, cycle, fetched_at, rule, allowed_at, early_seconds FROM early_at_address('observation', 'robots')
+ORDER BY fetched_at, host, rule

@@ -143,6 +143,7 @@ def _settings(asked: Mapping[str, Any]) -> Settings:
         },
         delay_seconds=asked["min_delay_s"],
         delay_factor=asked["delay_factor"],
+        address_delay_seconds=asked["min_delay_s"],
         retry_after_cap_seconds=asked["retry_after_cap_s"],
         robots_max_age_seconds=min(asked["robots_max_age_s"], DAY.total_seconds()),
     )

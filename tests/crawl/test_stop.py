@@ -102,7 +102,7 @@ def test_a_page_that_hangs_holds_nothing_up_and_stays_open(tmp_path: Path) -> No
         crawl = crawl_of(tmp_path, server, [hanging, *plain_web.urls(HOSTS[1:], 3, server.suffix)])
         with Run(tmp_path / "recrawl.toml") as run:
             wait_until(lambda: any(entry.target == "/hanging" for entry in server.log) and len(server.pages()) == 16)
-            wait_until(lambda: sum(live.counts["observed"] for live in running(crawl.lake)) > 0)
+            wait_until(lambda: sum(live.progress.observed for live in running(crawl.lake)) > 0)
             run.process.send_signal(signal.SIGTERM)
             ended, counts, errors = run.end()
         assert ended == 143, errors

@@ -8,6 +8,7 @@ from base64 import b64encode
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -125,6 +126,33 @@ def test_clearing_a_red_run_once_the_cause_is_gone_completes_the_cycle(
     calls.fails = fail_once
     assert recrawl_dag.test(logical_date=midnight(day)).state == "failed"
     assert recrawl_dag.test(logical_date=midnight(day)).state == "success"
+
+
+def test_a_fetch_says_how_far_it_is_in_its_log_every_minute_and_no_more_often(
+    recrawl_dag: Any,
+    lake: Lake,
+    calls: Calls,
+    day: date,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def run(lake: Lake, cycle: object, bucket: int, *, progress: Any, **_: object) -> dict[str, int]:
+        if bucket == 0:
+            for seconds in range(150):
+                clock.now += 1.0
+                progress(f"after {seconds + 1} s")
+        return {"open": 0}
+
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(sys.modules["recrawl_airflow.tasks"], "time", clock)
+    sys.modules["crawler.stages.fetch"].run = run  # type: ignore[attr-defined]
+
+    assert recrawl_dag.test(logical_date=midnight(day)).state == "success"
+
+    logged = failures(caplog, capfd)
+    said = [seconds for seconds in range(1, 151) if f"after {seconds} s" in logged]
+    assert said == [60, 120]
 
 
 def test_a_failing_check_stops_the_publication(recrawl_dag: Any, lake: Lake, calls: Calls, day: date) -> None:

@@ -1,6 +1,8 @@
 """The daily DAG under a real scheduler, with stages that do as a file tells them: fail, or find a bucket taken."""
 
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -21,12 +23,17 @@ pytestmark = [pytest.mark.airflow, pytest.mark.slow, pytest.mark.xdist_group("sc
 DAG = "recrawl"
 TODAY = datetime.now(UTC).date()
 FAST_STAGES = f"""
-import os, sys, types
+import os, sys, time, types
 from pathlib import Path
 
 def stage(name):
-    def run(lake, cycle, *partition):
+    def run(lake, cycle, *partition, stop=None, **more):
         told = Path(os.environ["ORDERS"], "-".join([name, *map(str, partition)]))
+        if told.exists() and told.read_text() == "WaitForStop":
+            told.with_suffix(".pid").write_text(str(os.getpid()))
+            while not stop():
+                time.sleep(0.1)
+            return {{"stopped": 1, "open": 7}}
         if told.exists():
             from crawler.core import errors
             raise getattr(errors, told.read_text())("bucket", "told so")
@@ -145,6 +152,19 @@ def test_a_taken_bucket_waits_without_a_slot_or_a_retry_while_the_others_go_on(s
     assert scene.api.open_slots("recrawl_fetch") == BUCKETS
 
     scene.tell_no_more("fetch-1")
+
+    assert scene.ends(run) == "success"
+    assert scene.tries(run, "fetch") == [1] * BUCKETS
+
+
+def test_a_fetch_whose_process_is_told_to_end_is_run_again_and_no_try_is_used_up(scene: Scene) -> None:
+    scene.tell("fetch-3", "WaitForStop")
+    run = scene.run(TODAY - timedelta(days=5))
+    pid = scene.orders / "fetch-3.pid"
+    wait_until(lambda: pid.exists() and pid.read_text() != "")
+    scene.tell_no_more("fetch-3")
+    os.kill(int(pid.read_text()), signal.SIGTERM)
+    wait_until(lambda: scene.tasks(run)["fetch", 3]["state"] == "up_for_reschedule")
 
     assert scene.ends(run) == "success"
     assert scene.tries(run, "fetch") == [1] * BUCKETS

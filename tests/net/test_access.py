@@ -1,6 +1,7 @@
 """Headers, credentials and proxies: who gets them, over real sockets, and who never does."""
 
 import ssl
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -15,6 +16,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.secrets import resolve_secrets
 from crawler.net.access import Access
 from crawler.net.client import Client
+from crawler.net.reply import Abandoned
 from crawler.net.resolver import Resolver
 from tests.web import proxy
 from tests.web.certificates import certificates
@@ -164,7 +166,7 @@ def test_a_host_has_its_own_way() -> None:
     with ForwardProxy() as way, serving() as server, way.intercept(server), client_of(tables) as client:
         assert client.get("http://a.test/x").address == "127.0.0.2"
         assert client.get("https://b.test/x").address is None
-        assert (client.is_proxied("a.test"), client.is_proxied("b.test")) == (False, True)
+        assert (client.proxy_of("a.test"), client.proxy_of("b.test")) == (None, proxy.URL)
     assert [heard.line for heard in way.heard] == ["CONNECT b.test:443 HTTP/1.0"]
 
 
@@ -185,6 +187,7 @@ def test_only_the_proxys_own_address_is_checked_and_a_host_that_is_written_as_on
         ("http://proxy.test:3128", "10.0.0.0/8", "proxy.test is 127.0.0.50, which must not be asked"),
         ("http://none.test:3128", "127.0.0.0/8", "none.test"),
         ("http://a.test:9", "127.0.0.0/8", "Connection refused"),
+        ("http://[::1]:9", "::1/128", r"proxy http://\[::1\]:9: .*Connection refused"),
     ],
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -233,3 +236,15 @@ def test_a_proxy_that_answers_without_end_is_cut_off() -> None:
     answer = b"HTTP/1.1 200 OK\r\n" + b"X-More: 1\r\n" * 20_000
     with through(ForwardProxy(connect_answer=answer), serving(), {"fetch": {"proxy": proxy.URL}}) as client:
         assert client.get("https://a.test/x").outcome is Outcome.PROTOCOL_ERROR
+
+
+@pytest.mark.parametrize("dns", ["ok", "timeout"])
+def test_a_stop_while_a_proxy_is_sought_or_does_not_answer_is_no_failure_of_it(dns: str) -> None:
+    server = serving(hosts={"way.test": {"listen": "blackhole", "dns": dns, "dns_time_s": 20}})
+    tables = {"fetch": {"proxy": "http://way.test:80"}}
+    with server, server.intercept(), client_of(tables, connect_seconds=20, total_seconds=20) as client:
+        timer = threading.Timer(0.3, client.abandon)
+        timer.start()
+        with pytest.raises(Abandoned):
+            client.get("https://a.test/x")
+        timer.join()

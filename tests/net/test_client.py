@@ -158,3 +158,10 @@ def test_an_instant_and_its_monotonic_twin_belong_together(client: Client) -> No
         reply = client.get(URL)
         assert before <= reply.ended - reply.elapsed
         assert (reply.ended_at - reply.fetched_at).total_seconds() == pytest.approx(reply.elapsed, abs=0.05)
+
+
+@pytest.mark.parametrize("value", ['"a\r\nX: y"', '"a\nX: y"', '"a\rX: y"', '"a\0"', '"\u20ac"'])
+def test_a_header_that_would_be_more_than_one_line_is_not_sent(client: Client, value: str) -> None:
+    with site({URL: {"body": PAGE}}) as server, server.intercept():
+        reply = client.get(URL, {"If-None-Match": value})
+    assert (reply.outcome, reply.sent) == (Outcome.PROTOCOL_ERROR, False)

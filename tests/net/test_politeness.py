@@ -168,6 +168,11 @@ class Waiting:
     name: int
     address: str | None
     left: int
+    delay: float = 0.0
+
+    @property
+    def needs_seconds(self) -> float:
+        return self.left * self.delay
 
 
 def test_hosts_come_in_the_order_of_their_instants() -> None:
@@ -240,3 +245,99 @@ def test_no_gate_is_broken_and_no_time_is_wasted(
             gap = interval * max(shares.get(f"192.0.2.{number}", 1), 1)
             by_address.append(sum(count for address, count, _ in hosts if address == number) * gap)
         assert end <= max(by_host) + max(by_address) + elapsed + 1e-6
+
+
+# Failures in a row, busy days, the slow lane
+
+
+def a_failure(outcome: Outcome = Outcome.TIMED_OUT) -> Reply:
+    return replace(a_reply(None), outcome=outcome, sent=True)
+
+
+def test_failures_in_a_row_double_the_delay_up_to_a_limit_and_one_answer_brings_it_back() -> None:
+    pace = a_pace(adaptive_cap_seconds=30)
+    assert [pace.answered(a_failure()) for _ in range(7)] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    assert pace.answered(a_reply()) == 1.0
+    slower = a_pace(floor=60.0, adaptive_cap_seconds=30)
+    assert [slower.answered(a_failure()) for _ in range(3)] == [60.0] * 3
+
+
+def test_a_streak_of_failures_outlives_its_task() -> None:
+    pace = HostPace.resume(
+        PolitenessSettings(delay_factor=0.0), 1.0, a_state(error_streak=3),
+        now=NOW, monotonic=0.0, is_last_unknown=False,
+    )  # fmt: skip
+    assert pace.answered(a_failure()) == 8.0
+
+
+@pytest.mark.parametrize(("days", "is_busy"), [(0, True), (1, True), (2, False), (None, False)])
+def test_a_host_counts_as_busy_on_the_day_of_its_last_429_and_the_next(days: int | None, *, is_busy: bool) -> None:
+    busy_at = None if days is None else NOW.replace(hour=0) - timedelta(days=days)
+    assert resumed(a_state(busy_at=busy_at)).is_busy is is_busy
+
+
+def test_good_answers_take_the_delay_back_but_not_the_day() -> None:
+    pace = a_pace()
+    pace.answered(a_reply(429))
+    for _ in range(40):
+        pace.answered(a_reply())
+    assert (pace.penalty, pace.is_busy, pace.busy_at) == (1.0, True, NOW)
+
+
+def test_three_failures_in_a_row_make_a_host_slow_and_three_answers_quick_again() -> None:
+    pace = a_pace()
+    seen = []
+    for reply in [a_failure()] * 3 + [a_reply()] * 2 + [a_failure(Outcome.CONNECT_FAILED)] + [a_reply()] * 3:
+        pace.answered(reply)
+        seen.append(pace.slow)
+    assert seen == [False, False, True, True, True, True, True, True, False]
+    assert resumed(a_state(slow=True)).slow
+
+
+def test_failures_that_take_no_time_make_no_host_slow() -> None:
+    pace = a_pace()
+    for _ in range(9):
+        pace.answered(a_failure(Outcome.PROTOCOL_ERROR))
+    assert not pace.slow
+
+
+# Several connections
+
+
+def test_a_wide_host_is_allowed_by_its_connections_its_spacing_and_its_holds() -> None:
+    pace = a_pace()
+    pace.connections = 2
+    pace.begin(10.0)
+    pace.sent(10.0)
+    assert pace.allowed == 11.0, "the delay after the one before"
+    pace.begin(11.0)
+    pace.sent(11.0)
+    assert pace.allowed == math.inf, "both are under way"
+    pace.answered(a_reply(ended=20.0))
+    assert pace.allowed == 21.0, "the delay after the answer: the other is under way still"
+    pace.begin(21.0)
+    assert pace.may_send(21.0) <= 21.0
+    pace.answered(a_reply(503, ended=21.5, retry_after="60"))
+    assert pace.may_send(21.6) == math.inf, "it asked for time before the third went out"
+    pace.cancel()
+    assert pace.allowed == pace.rested == 81.5
+
+
+def test_what_is_written_of_a_wide_host_is_when_all_its_connections_are_rested() -> None:
+    pace = a_pace()
+    pace.connections = 3
+    for at in (10.0, 11.0, 12.0):
+        pace.begin(at)
+        pace.sent(at)
+    for ended in (13.0, 14.0, 15.0):
+        pace.answered(a_reply(ended=ended))
+    assert (pace.allowed, pace.rested) == (14.0, 16.0)
+
+
+def test_a_request_that_we_end_ourselves_gives_its_connection_back() -> None:
+    pace = a_pace()
+    pace.connections = 2
+    for is_sent in (True, False):
+        pace.begin(10.0)
+        pace.abandoned(replace(a_reply(None, ended=10.0), sent=is_sent))
+        assert not pace.is_used

@@ -1,5 +1,6 @@
 """What the absence of a robots.txt means, and files that no parser should fall over."""
 
+import re
 import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.core.outcomes import Outcome, of_status
 from crawler.net.reply import Reply
-from crawler.net.robots import MAX_BYTES, is_suspect, parse, verdict
+from crawler.net.robots import MAX_BYTES, deciding_line, is_suspect, parse, verdict
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 REPLY = Reply(Outcome.OK, 200, [], b"", 0, False, None, True, None, NOW, NOW, 0.0, 0.0)
@@ -127,6 +128,51 @@ def test_a_page_in_place_of_a_robots_txt_is_suspect(body: str, content_type: str
 def test_what_is_no_200_is_not_suspect() -> None:
     moved = replace(REPLY, outcome=Outcome.GONE, status=404, body=None, headers=[("Content-Type", "text/html")])
     assert not is_suspect(moved)
+
+
+PATHS = st.text("ab/", max_size=6).map("/".__add__)
+PATTERNS = st.builds("/{}{}".format, st.text("ab/*", max_size=5), st.sampled_from(["", "", "$"]))
+
+
+@given(st.lists(st.tuples(st.booleans(), PATTERNS), max_size=5), PATHS)
+def test_the_longest_rule_that_matches_decides_and_allow_wins_a_tie(rules: list[tuple[bool, str]], path: str) -> None:
+    lines = [f"{'allow' if allow else 'disallow'}: {pattern}" for allow, pattern in rules]
+    matching = [(len(pattern), allow) for allow, pattern in rules if matches(pattern, path)]
+    expected = max(matching, default=(0, True))[1]
+    found = parse("\n".join(["user-agent: testbot", *lines]).encode(), "testbot")
+    assert found.allowed(f"http://a.test{path}") is expected
+
+
+def matches(pattern: str, path: str) -> bool:
+    """RFC 9309 2.2.3 by the letter: `*` is any run, a final `$` the end."""
+    expression = ".*".join(re.escape(part) for part in pattern.removesuffix("$").split("*"))
+    return re.match(expression + ("$" if pattern.endswith("$") else ""), path) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/x/y", "disallow: /x"),
+        ("/x/y.html", "allow: /x/*.html$"),
+        ("/tie", "allow: /tie"),
+        ("/z", None),
+        ("/caf%C3%A9", "disallow: /caf\u00e9"),
+    ],
+)
+def test_the_line_that_decides_is_named(path: str, expected: str | None) -> None:
+    others = ["user-agent: *", "disallow: /"]
+    ours = ["user-agent: testbot", "disallow: /x", "allow: /x/*.html$", "disallow: /tie", "allow: /tie"]
+    lines = [*others, *ours, "disallow: /caf\u00e9", "crawl-delay: 3"]
+    assert deciding_line("\n".join(lines).encode(), "testbot", f"http://a.test{path}") == expected
+
+
+@given(st.lists(st.tuples(st.booleans(), PATTERNS), max_size=5), PATHS)
+def test_the_line_that_is_named_agrees_with_the_verdict(rules: list[tuple[bool, str]], path: str) -> None:
+    lines = [f"{'allow' if allow else 'disallow'}: {pattern}" for allow, pattern in rules]
+    body, url = "\n".join(["user-agent: *", *lines]).encode(), f"http://a.test{path}"
+    named = deciding_line(body, "testbot", url)
+    assert named in (None, *lines)
+    assert (named is None or named.startswith("allow")) is parse(body, "testbot").allowed(url)
 
 
 def test_request_rate_is_a_delay_as_well() -> None:

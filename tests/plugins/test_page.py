@@ -12,8 +12,10 @@ from recrawl_ui.links import places
 
 from crawler.core.config import load_settings
 from crawler.core.errors import NoLake
+from crawler.core.progress import Progress
 from crawler.stages import seed
 from crawler.store.lake import Lake
+from crawler.store.live import LiveProgress
 from tests.plugins.lakes import HOSTILE, Morning, add_hostile_summary, lake_with_gaps, settings_file
 from tests.store.small_cycle import CYCLES, prepare
 from tests.store.small_web import A, B, bucket_of_url
@@ -121,6 +123,21 @@ def test_a_running_cycle_shows_how_far_it_is(tmp_path: Path) -> None:
     assert "backfill__1" in html
     assert "Nothing is published yet" in html
     assert [gap.first for gap in shown.gaps] == [DAYS[1]]
+
+
+def test_a_running_fetch_shows_its_speed_its_hosts_and_what_it_has_not_written_down(tmp_path: Path) -> None:
+    settings = settings_file(tmp_path)
+    lake = Lake.create(load_settings(settings), Morning())
+    seed.run(lake, [f"{A}/", f"{B}/"])
+    prepare(lake, CYCLES[0])
+    said = Progress(1, observed=1, wire_bytes=2_500_000, ready=3, waiting=4, held=5, seconds=0.5, outcomes={"gone": 1})
+    with lake.own("bucket", 0, CYCLES[0]) as owner, LiveProgress(lake, owner) as live:
+        live.write(said)
+        text = Parsed(page(view.look("docs", settings, [Run(DAYS[0])]))).text
+    assert "1 of 2 URLs asked for" in text
+    assert (
+        text.count("2.0 pages/s, 2.5 MB; hosts: 3 ready, 4 waiting, 5 held; 1 gone") == 2
+    )  # in all, and of its bucket
 
 
 def test_a_lake_without_a_cycle_says_what_to_do_and_no_lake_is_an_error_of_ours(tmp_path: Path) -> None:

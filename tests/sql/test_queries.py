@@ -99,6 +99,8 @@ PARAMETERS: dict[str, Any] = {
     "max_urls_per_pattern": 10,
     "min_new_share": 0.2,
     "url": "http://a.test/",
+    "origin": "http://a.test",
+    "version": "0123456789ab",
     "most": 10,
     "url_key": 1,
     "target_url_key": 1,

@@ -47,8 +47,8 @@ class MemoryLedger:
             for host, row in newest.items()
         }
 
-    def host(self, name: str) -> HostState | None:
-        return self.hosts().get(name)
+    def hosts_of(self, hosts: Collection[str]) -> dict[str, HostState]:
+        return {name: state for name, state in self.hosts().items() if name in hosts}
 
     def robots(self) -> dict[str, RobotsCopy]:
         copies = dict(self.copies)

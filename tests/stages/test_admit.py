@@ -99,7 +99,7 @@ def test_plans_without_candidates_are_admitted_as_nothing(tmp_path: Path) -> Non
     assert admitted(lake, [[]] * BUCKETS).admitted == 0
     assert admit.run(lake, DAY) == {"candidates": 0, "admitted": 0}
     with lake.own("bucket", 2, DAY) as owner:
-        assert FetchLedger(lake, owner).todo() == []
+        assert list(FetchLedger(lake, owner).todo()) == []
 
 
 def test_a_fetch_gets_the_admitted_rows_of_its_bucket_best_first(tmp_path: Path) -> None:

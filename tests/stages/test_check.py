@@ -43,6 +43,7 @@ FINE: list[tuple[str, dict[str, list[Row]]]] = [
     ("robots allow", {"observation": [see()], "robots": [robots("rules")]}),
     ("robots deny", {"observation": [see(sent=False)], "robots": [robots("disallow")]}),
     ("a hop", {"observation": [see()], "robots": [robots("disallow", final=False)]}),
+    ("no longer", {"observation": [see()], "robots": [robots("disallow", valid_until=NOON - timedelta(seconds=1))]}),
     ("another port", {"observation": [see()], "robots": [robots("disallow", origin="http://a.test:8080")]}),
 ]
 BROKEN: list[tuple[str, dict[str, list[Row]]]] = [

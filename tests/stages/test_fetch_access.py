@@ -4,6 +4,7 @@ import json
 import logging
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -110,9 +111,39 @@ def test_hosts_behind_a_proxy_share_no_address_and_are_not_looked_up_here() -> N
     assert set(way.looked_up) == {proxy.NAME}
 
 
-def test_a_dead_proxy_ends_the_task_and_says_nothing_of_the_sites_behind_it() -> None:
-    settings = make_settings(fetch={"proxy": "http://127.0.0.77:9"})
-    ledger = MemoryLedger(["http://a.test/0"])
-    with site() as server, server.intercept(), pytest.raises(ProxyFailed, match=r"proxy http://127\.0\.0\.77:9"):
+def test_a_dead_proxy_fails_the_task_once_the_other_hosts_are_done_and_says_nothing_of_those_behind_it() -> None:
+    behind = [f"h{number}.test" for number in range(40)]
+    hosts = {name: {"proxy": "http://127.0.0.77:9"} for name in behind}
+    settings = settings_of(hosts, fetch={"threads": 2}, delay_seconds=0.05)
+    direct = [f"http://a.test/{number}" for number in range(5)]
+    ledger = MemoryLedger([*(f"http://{name}/0" for name in behind), *direct])
+    with site(hosts=["a.test", *behind]) as server, server.intercept():
+        with pytest.raises(ProxyFailed, match=r"proxy http://127\.0\.0\.77:9: .*refused"):
+            run(ledger, settings)
+        tried = [address for address, _ in server.connects if address == "127.0.0.77"]
+        assert {urlsplit(request.url).hostname for request in server.log} == {"a.test"}
+    assert ledger.outcomes() == dict.fromkeys(direct, "ok")
+    assert {row["host"] for table in ("robots", "host_state") for row in ledger.rows[table]} == {"a.test"}
+    assert ledger.complete is False
+    assert len(tried) <= 2  # one a thread: the others are not tried in vain
+
+
+def test_a_robots_txt_behind_a_dead_proxy_keeps_nobody_waiting() -> None:
+    routes = {"http://a.test/robots.txt": {"status": 301, "headers": [["Location", "http://b.test/r"]]}}
+    settings = settings_of({"b.test": {"proxy": "http://127.0.0.77:9"}})
+    ledger = MemoryLedger(["http://a.test/0", "http://c.test/0"])
+    server = site(routes, hosts=["a.test", "b.test", "c.test"])
+    with server, server.intercept(), pytest.raises(ProxyFailed):
         run(ledger, settings)
-    assert (ledger.rows["observation"], ledger.rows["robots"], ledger.complete) == ([], [], None)
+    assert ledger.outcomes() == {"http://c.test/0": "ok"}
+
+
+def test_what_a_dead_proxy_left_open_is_fetched_by_the_next_try() -> None:
+    ledger = MemoryLedger(["http://a.test/0", "http://b.test/0"])
+    with site(hosts=["a.test", "b.test"]) as server, server.intercept():
+        with pytest.raises(ProxyFailed):
+            run(ledger, settings_of({"b.test": {"proxy": "http://127.0.0.77:9"}}))
+        ledger.taken_over = True
+        run(ledger, make_settings())
+    assert ledger.outcomes() == {"http://a.test/0": "ok", "http://b.test/0": "ok"}
+    assert ledger.complete is True

@@ -85,7 +85,8 @@ def test_what_is_said_while_it_runs_adds_up(monkeypatch: pytest.MonkeyPatch) -> 
     assert last.requests == 5  # two of them for robots.txt
     assert last.pages_per_second == pytest.approx(2 / last.seconds)
     assert last.to_dict()["outcomes"] == {"ok": 1, "gone": 1}
-    assert "2 of 4 URLs (1 gone, 1 ok)" in str(last)
+    assert str(last).startswith("2 of 4 URLs; ")
+    assert str(last).endswith("hosts: 0 ready, 0 waiting, 1 held; 1 gone, 1 ok")
 
 
 def test_no_thread_outlives_a_fetch_that_was_stopped() -> None:

@@ -1,6 +1,7 @@
 """Conditional requests over several cycles: what is sent back, what a 304 keeps, and servers that lie."""
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -127,6 +128,21 @@ def test_a_page_without_validators_any_more_is_asked_for_without() -> None:
         for _ in range(3):
             days.next()
         assert days.sent() == [(None, None), ('"v1"', None), (None, None)]
+
+
+def test_a_validator_that_no_server_would_take_back_is_not_kept() -> None:
+    with answering(page(ETag=f'"{"x" * 9000}"', Last_Modified=DATE), {"status": 304}) as server:
+        days = Days(server)
+        assert [days.next()[0]["outcome"] for _ in range(2)] == ["ok", "not_modified"]
+        assert days.sent() == [(None, None), (None, DATE)]
+
+
+def test_a_validator_cannot_bring_a_header_into_our_request() -> None:
+    head = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "a\r\n X-Evil: 1\rX-Evil: 2\x00"\r\n\r\nhi'
+    with answering({"raw": b64encode(head).decode()}, {"status": 304}) as server:
+        days = Days(server)
+        assert [days.next()[0]["outcome"] for _ in range(2)] == ["ok", "not_modified"]
+        assert server.requests(URL)[-1].header("x-evil") is None
 
 
 def test_without_a_stored_version_validators_are_not_sent() -> None:

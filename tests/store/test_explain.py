@@ -15,7 +15,7 @@ from crawler.store.explain import Explanation, explain
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
 from tests.store.small_cycle import CYCLES, run_whole, seeded_lake
-from tests.store.small_lake import DAY, NOON, known, lake_at, linked, observed, write
+from tests.store.small_lake import DAY, NOON, asked_robots, digest, known, lake_at, linked, observed, write
 from tests.store.small_web import PAGES, A
 
 URL = "http://a.test/1"
@@ -78,6 +78,31 @@ def test_a_planned_url_is_open_until_it_is_asked_for(tmp_path: Path) -> None:
     assert [(row["cycle"], row["outcome"]) for row in story.history] == [(str(DAY), "ok")]
     assert story.state is not None
     assert (story.state["outcome"], story.state["fetches"]) == ("ok", 1)
+
+
+def test_what_a_robots_txt_decided_is_told_with_its_version(tmp_path: Path) -> None:
+    lake = a_lake(tmp_path, URL)
+    earlier, later = digest("earlier"), digest("later")
+    hour = timedelta(hours=1)
+    asked = [
+        observed(URL, "text", at=NOON - 3 * hour, robots_digest=earlier),
+        observed(URL, outcome="denied_by_robots", at=NOON - hour, sent=False, robots_digest=later),
+    ]
+    decided = [
+        asked_robots("a.test", at=NOON - 4 * hour, read_at=NOON - 4 * hour, body_digest=earlier, body=b"earlier"),
+        asked_robots("a.test", at=NOON - 2 * hour, read_at=NOON - 5 * hour, body_digest=later, body=b"later"),
+        asked_robots("a.test", at=NOON - 2 * hour, final=False, url="http://x.test/"),
+        asked_robots("b.test", at=NOON - 2 * hour),
+    ]
+    write(lake, 0, {"observation": asked, "robots": decided})
+    told = [(row["outcome"], row["robots_read_at"], row["robots_version"]) for row in explain(lake, URL).history]
+    assert told == [
+        ("ok", NOON - 4 * hour, earlier.hex()[:12]),
+        ("denied_by_robots", NOON - 5 * hour, later.hex()[:12]),
+    ]
+    assert {row["robots_url"] for row in explain(lake, URL).history} == {"http://a.test/robots.txt"}
+    assert explain(lake, URL).robots_txt == b"later"
+    assert explain(lake, URL).to_dict()["robots_txt"] == "later"
 
 
 def test_what_a_fetch_has_written_so_far_is_told(tmp_path: Path) -> None:

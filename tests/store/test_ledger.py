@@ -4,11 +4,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
 from crawler.stages import admit, plan, seed
+from crawler.store import ledger as ledgers
 from crawler.store import tables
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
@@ -94,6 +96,27 @@ def test_the_last_owner_s_segments_end_up_in_one_file_a_table_with_their_epochs_
         assert len(lake.current(table, "bucket", 0, settled, DAY)) == files, table
     assert len(read(lake, "link")) == len(read(lake, "capture")) == 3
     assert len(read(lake, "host_state")) == 1, "the newest state of each host"
+
+
+def test_links_that_are_sorted_range_by_range_are_those_that_are_sorted_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for rows in (2, 1000):
+        monkeypatch.setattr(ledgers, "_FOLD_ROWS", rows)
+        lake = planned(tmp_path / str(rows), DAY)
+        with lake.own("bucket", 0, DAY) as owner:
+            ledger = FetchLedger(lake, owner)
+            for number in range(5):
+                links = [linked(URLS[0], f"http://h{(number * 7 + n) % 9}.test/{number}") for n in range(4)]
+                ledger.append({"link": links})
+            ledger.finish({"link": [linked(URLS[1], "http://h3.test/last")]}, complete=True)
+        found.append([(row["target_host_key"], row["target_url"], row["sequence"]) for row in read(lake, "link")])
+        (file,) = lake.current("link", "bucket", 0, lake.settled("bucket", 0), DAY)
+        keys = pq.read_table(lake.path(file))["target_host_key"].to_pylist()
+        assert keys == sorted(keys)
+    assert sorted(found[0]) == sorted(found[1])
+    assert len(found[0]) == 21
 
 
 def killed_after(ledger: FetchLedger, *segments: dict[str, list[Row]]) -> None:

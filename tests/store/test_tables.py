@@ -1,8 +1,11 @@
 """Tables as files: the columns of sql/schema, in order, with their types and nothing missing."""
 
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from crawler.core.errors import CorruptLake
@@ -67,3 +70,22 @@ def test_a_torn_file_is_an_error_that_names_it(tmp_path: Path) -> None:
 def test_what_the_core_knows_of_a_host_are_columns_of_its_table() -> None:
     columns = {name for name, _ in query.columns_of("host_state")}
     assert set(HostState.__dataclass_fields__) - {"requests_last_day"} <= columns
+
+
+def test_spans_cover_every_key_once_and_hold_about_as_many_rows_as_asked(tmp_path: Path) -> None:
+    paths = []
+    for number in range(3):
+        path = tmp_path / f"{number}.parquet"
+        keys = sorted(range(number, 60_000, 3))
+        keys = [key * (1 << 48) + number for key in keys]  # up to the top bit and above
+        pq.write_table(pa.table({"key": pa.array(keys, pa.uint64())}), path, row_group_size=1000)
+        paths.append(str(path))
+    spans = tables.spans(paths, "key", 15_000)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == (1 << 64) - 1
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(spans))
+    found = [key for path in paths for key in pq.read_table(path)["key"].to_pylist()]
+    counts = [sum(low <= key <= high for key in found) for low, high in spans]
+    assert len(counts) == 4
+    assert all(12_000 <= count <= 18_000 for count in counts)
+    assert tables.spans([], "key", 15_000) == [(0, (1 << 64) - 1)]

@@ -76,10 +76,12 @@ def plan_of(script: Script) -> list[dict[str, Any]]:
 class ScriptedServer:
     """Serves a script; a context manager. Names lead to it inside `intercept()`.
 
-    later: what its clock is ahead of the machine's; it shows in dates.
+    is_literal: listen at the addresses and ports that the script names, for clients that are not intercepted; else
+    anywhere on loopback. later: what its clock is ahead of the machine's; it shows in dates.
     """
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, *, is_literal: bool = False) -> None:
+        self._is_literal = is_literal
         self.log: list[Request] = []
         self.connects: list[tuple[str, int]] = []
         self.lookups: list[str] = []
@@ -108,6 +110,8 @@ class ScriptedServer:
                 certificates().context(name, kind)
             for address in {address for answer in host.answers for address in answer}:
                 for port, scheme in self._ports().items():
+                    if self._is_literal and ((address, port) in self._listeners or port in DEFAULT_PORTS.values()):
+                        continue
                     mode = host.given.get("listen", "accept")
                     self._listeners[address, port] = self._listen(address, port, scheme, mode)
         return self
@@ -176,8 +180,12 @@ class ScriptedServer:
         family, own = (socket.AF_INET6, "::1") if ":" in address else (socket.AF_INET, "127.0.0.1")
         try:
             sock = socket.socket(family)
-            sock.bind((own, 0))
+            if self._is_literal:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((address, port) if self._is_literal else (own, 0))
         except OSError:  # a machine without IPv6
+            if self._is_literal:
+                raise
             sock = socket.socket(socket.AF_INET)
             sock.bind(("127.0.0.1", 0))
         self._sockets.append(sock)

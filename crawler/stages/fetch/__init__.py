@@ -1,16 +1,18 @@
 """Fetch one bucket: the only stage with the network.
 
-Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, through
-`store.ledger`. Writes observation, capture, link, robots and host_state, in segments and then in one file each. Never
-contacts a host of another bucket, never follows a redirect, never asks a host before its allowed instant.
+Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, what other
+buckets' owners want to know and have learnt of robots.txt, through `store.ledger`. Writes observation, capture, link,
+robots and host_state, in segments and then in one file each, and wants. Never contacts a host of
+another bucket, never follows a page's redirect, never asks a host before its allowed instant.
 
 `hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
 `errands.py` for robots.txt, `parsing.py` has pages read, `rows.py` writes it down.
 """
 
 import os
+from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from crawler.core.clock import Clock
@@ -26,6 +28,7 @@ from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.memory import give_back_bodies
 from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 from crawler.stages.fetch.trust import Trust
@@ -55,11 +58,12 @@ def run(
     MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
+    give_back_bodies()
     secrets = secrets or resolve_secrets(lake.settings, os.environ)
     with lake.own("bucket", bucket, cycle) as owner, LiveProgress(lake, owner) as live:
 
         def tell(reached: Progress) -> None:
-            live.write(reached.to_dict())
+            live.write(reached)
             if progress is not None:
                 progress(reached)
 
@@ -122,15 +126,15 @@ def fetch(
     return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
 
 
-def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
+def _hosts(ledger: Ledger, task: Task, targets: Sequence[Target]) -> list[Host]:
     states, copies = ledger.hosts(), ledger.robots()
     settings, clock = task.settings, task.clock
     now, monotonic = clock.now(), clock.monotonic()
-    by_host: dict[str, list[Target]] = {}
-    for target in targets:
-        by_host.setdefault(target.host, []).append(target)
+    by_host: dict[str, dict[str, array[int]]] = {}
+    for place, target in enumerate(targets):
+        by_host.setdefault(target.host, {}).setdefault(origin_of(target.url), array("I")).append(place)
     hosts = []
-    for name, planned in by_host.items():
+    for name, places in by_host.items():
         state = states.get(name)
         pace = HostPace.resume(
             settings.politeness,
@@ -146,14 +150,14 @@ def _hosts(ledger: Ledger, task: Task, targets: list[Target]) -> list[Host]:
         host = Host(
             name,
             pace,
-            address=state.address if state and not task.client.is_proxied(name) else None,
+            address=state.address if state and not task.client.proxy_of(name) else None,
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
             sections=own.prefixes if own else {},
             trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
-        host.plan(planned)
-        for url in {origin_of(target.url) for target in planned} & copies.keys():
+        host.plan(targets, places)
+        for url in places.keys() & copies.keys():
             host.origins[url].load(copies[url], settings.crawl.product_token, now)
         if all(origin.is_known(now) for origin in host.origins.values()):
             host.obey_robots()  # else the recorded Crawl-delay holds until robots.txt has been read

@@ -16,7 +16,8 @@ from datetime import timedelta
 from functools import partial
 
 from crawler.core.columns import FoundLinks
-from crawler.core.model import Row
+from crawler.core.errors import ProxyFailed
+from crawler.core.model import HostState, Row
 from crawler.net.gates import Gates
 from crawler.net.politeness import HostPace
 from crawler.net.reply import Abandoned, Reply
@@ -62,12 +63,15 @@ class Engine:
         self._turn = threading.Condition(self.lock)
         self._room = threading.Condition(self.lock)
         self._news = threading.Condition(self.lock)
-        self._leader: int | None = None
+        self._leader: int | None = None  # the thread that waits for the next turn, at `_leader_at`
+        self._leader_at = math.inf
         self._planned = 0
         self._started = task.clock.monotonic()
         self._told = -math.inf
         self._is_broken = False
         self._failure: BaseException | None = None
+        self._proxy_failure: ProxyFailed | None = None
+        self._barred: set[str] = set()  # proxies that do not serve us
         self._mine = threading.local()  # the turn of each thread
         self._hosts: dict[str, Host] = {}
         self._parked_seen = math.inf
@@ -120,7 +124,10 @@ class Engine:
                 self._ledger.append(segment.rows, segment.links)
             raise
         segment, _ = self._take_segment()
-        self._ledger.finish(segment.rows, segment.links, complete=not self.is_stopped)
+        is_complete = not self.is_stopped and self._proxy_failure is None
+        self._ledger.finish(segment.rows, segment.links, complete=is_complete)
+        if self._proxy_failure is not None and not self.is_stopped:
+            raise self._proxy_failure
 
     def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
         with self.lock:
@@ -132,7 +139,8 @@ class Engine:
             self._has_begun = True
             if not self._schedule.busy:
                 return
-        count = min(self._task.settings.fetch.threads, len(self._hosts))
+        most = sum(host.pace.connections for host in self._hosts.values())
+        count = min(self._task.settings.fetch.threads, most)
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
                 working = [threads.submit(self._work, take_turn) for _ in range(count)]
@@ -180,7 +188,7 @@ class Engine:
         with self.lock:
             self._held, self._holds_seen = held, self._task.clock.monotonic()
             for host in list(self._hosts.values()):
-                was_held, host.is_held = host.is_held, host.name in held
+                was_held, host.is_held = host.is_held, host.name in held or self._is_barred(host.name)
                 if was_held and not host.is_held and host.state is State.IDLE and self._schedule.busy:
                     self._queue(host)  # once nothing is busy the threads have ended
 
@@ -200,9 +208,8 @@ class Engine:
         with self.lock:
             for host, answers, seconds in recorded:
                 host.pace.recorded(answers, seconds)
-            earlier = self._schedule.next_turn()
             self._schedule.unpark(self._task.clock.monotonic())
-            self._tell(earlier)
+            self._tell()
             self._room.notify_all()
 
     def _take_segment(self) -> tuple[Segment, list[tuple[Host, int, float]]]:
@@ -242,16 +249,16 @@ class Engine:
     # The fetching threads
 
     def _work(self, take_turn: Callable[[Host], None]) -> None:
-        while (turn := self._take()) is not None:
+        turn = self._take()
+        while turn is not None:
             self._mine.turn = turn
             try:
                 take_turn(turn.host)
             except Abandoned as abandoned:  # its URL stays open; its host is owed the delay
                 self._note_abandoned(turn.host, abandoned.reply)
             with self.lock:
-                earlier = self._schedule.next_turn()
                 self._schedule.end(turn, self._task.clock.monotonic())
-                self._tell(earlier)
+                turn = self._take()
 
     def _note_abandoned(self, host: Host, reply: Reply) -> None:
         with self.lock:
@@ -282,22 +289,19 @@ class Engine:
                     return None
                 now = self._task.clock.monotonic()
                 turn = self._schedule.take(now)
-                if self._schedule.parked_since != self._parked_seen or not self._schedule.busy:
-                    self._tell(None)
-                if turn is not None:
-                    if self._leader is None:
-                        self._turn.notify()
-                    return turn
+                self._tell_news()
                 at = self._schedule.next_turn()
-                if not self._schedule.busy:
+                if turn is not None:
+                    self._tell_turn(at)
+                    return turn
+                if at is None or (self._leader is not None and self._leader_at <= at):
+                    if self._schedule.busy:
+                        self._turn.wait()
                     continue
-                if at is None or self._leader is not None:
-                    self._turn.wait()
-                else:
-                    self._leader = me
-                    self._turn.wait(at - now)
-                    if self._leader == me:
-                        self._leader = None
+                self._leader, self._leader_at = me, at
+                self._turn.wait(at - now)
+                if self._leader == me:
+                    self._leader, self._leader_at = None, math.inf
 
     # What others may look at
 
@@ -346,24 +350,19 @@ class Engine:
         """
         if host.pace.connections > 1:
             with self.lock:
-                now = self._task.clock.monotonic()
-                host.pace.begin(now)
-                if share:
-                    earlier = self._schedule.next_turn()
-                    self._schedule.share(self._mine.turn, now)
-                    self._tell(earlier)
+                self._schedule.begin(self._mine.turn, host, self._task.clock.monotonic(), share=share)
+                self._tell()
         elif not self._gates.has_intervals:
             return None
         return partial(self._before_send, host, host.address)
 
     def _before_send(self, host: Host, expected: str | None, address: str | None) -> None:
-        with self.lock:
-            now = self._task.clock.monotonic()
-            at = host.pace.send(max(now, self._gates.free(address)))
-            if at == math.inf:
-                raise Postponed
-            self._gates.send(address, at, had_turn=address == expected)
-        if at > now:
+        while True:
+            with self.lock:
+                now = self._task.clock.monotonic()
+                at = self._schedule.send(host, expected, address, now)
+            if at <= now:
+                return
             time.sleep(at - now)
 
     def answered(self, host: Host, reply: Reply) -> Row:
@@ -379,9 +378,11 @@ class Engine:
             "address_buckets": terms.buckets,
         }
 
-    def cancel(self, host: Host) -> None:
+    def cancel(self, host: Host, reason: Postponed | ProxyFailed) -> None:
         """The request to `host` that was begun is not made. Call with the lock held."""
         host.pace.cancel()
+        if isinstance(reason, ProxyFailed):
+            self._bar(reason)
 
     @property
     def accepts_errands(self) -> bool:
@@ -395,15 +396,18 @@ class Engine:
 
     def wake(self, host: Host) -> None:
         """Look again at what an idle or waiting `host` has to do. Call with the lock held."""
-        earlier = self._schedule.next_turn()
         self._schedule.wake(host, self._task.clock.monotonic())
-        self._tell(earlier)
+        self._tell()
 
-    def host(self, name: str) -> Host:
-        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held."""
+    def host(self, name: str, known: Mapping[str, HostState] | None = None) -> Host:
+        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held.
+
+        known: what the lake knows, if the caller has asked for many hosts at once.
+        """
         found = self._hosts.get(name)
         if found is None:
-            clock, state = self._task.clock, self._ledger.host(name)
+            state = (self._ledger.hosts_of([name]) if known is None else known).get(name)
+            clock = self._task.clock
             pace = HostPace.resume(
                 self._task.settings.politeness,
                 floor_of(self._task.settings, name),
@@ -413,21 +417,38 @@ class Engine:
                 is_last_unknown=state is None or self._ledger.taken_over,
                 connections=connections_of(self._task.settings, name),
             )
-            found = self._hosts[name] = Host(name, pace, is_held=name in self._held)
+            window = self._task.settings.fetch.window_hours * 3600
+            found = self._hosts[name] = Host(name, pace, window_seconds=window, is_held=name in self._held)
+            found.is_held |= self._is_barred(name)
         return found
 
-    def _queue(self, host: Host) -> None:
-        earlier = self._schedule.next_turn()
-        self._schedule.queue(host, self._task.clock.monotonic())
-        self._tell(earlier)
+    def _bar(self, failure: ProxyFailed) -> None:
+        """Leave alone the hosts behind a proxy that does not serve us; once the others are done the task fails."""
+        self._proxy_failure = self._proxy_failure or failure
+        self._barred.add(str(failure.args[0]))
+        for host in self._hosts.values():
+            host.is_held |= self._is_barred(host.name)
 
-    def _tell(self, earlier: float | None) -> None:
-        """Wake those who wait for what has changed. earlier: the schedule's next turn before."""
-        schedule = self._schedule
-        at = schedule.next_turn()
-        if at is not None and (earlier is None or at < earlier):
-            self._leader = None
+    def _is_barred(self, name: str) -> bool:
+        return bool(self._barred) and self._task.client.proxy_of(name) in self._barred
+
+    def _queue(self, host: Host) -> None:
+        self._schedule.queue(host, self._task.clock.monotonic())
+        self._tell()
+
+    def _tell(self) -> None:
+        """Wake those who wait for what has changed in the schedule. Call with the lock held."""
+        self._tell_news()
+        self._tell_turn(self._schedule.next_turn())
+
+    def _tell_turn(self, at: float | None) -> None:
+        """See to it that somebody waits for the next turn, at the instant `at`."""
+        if at is not None and at < self._leader_at:
+            self._leader, self._leader_at = None, math.inf
             self._turn.notify()
+
+    def _tell_news(self) -> None:
+        schedule = self._schedule
         if schedule.parked_since != self._parked_seen:
             self._parked_seen = schedule.parked_since
             self._news.notify()

@@ -5,8 +5,10 @@ of another bucket is answered by what that host's owner knows, and what they wan
 here. Reads the web through the client, the lake through the ledger; hands rows to the engine.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from crawler.core.errors import ProxyFailed
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.model import RobotsAnswer, RobotsCopy, Row, Want
 from crawler.core.outcomes import Outcome
@@ -44,9 +46,9 @@ class Errands:
             reply = self._task.client.get(
                 errand.url, any_type=True, max_body_bytes=robots.MAX_BYTES, before_send=before_send
             )
-        except Postponed:
+        except (Postponed, ProxyFailed) as reason:
             with self._engine.lock:
-                self._engine.cancel(host)
+                self._engine.cancel(host, reason)
                 host.errands.appendleft(errand)
             return
         origin, home = errand.origin, errand.home
@@ -100,14 +102,15 @@ class Errands:
         wants = [want for want in self._ledger.wants() if want.url not in self._seen]
         if wants:
             self._seen.update(want.url for want in wants)
-            copies = self._ledger.robots_of({want.host for want in wants})
+            names = {want.host for want in wants}
+            states, copies = self._ledger.hosts_of(names), self._ledger.robots_of(names)
             with self._engine.lock:
                 for want in wants:
                     if self._engine.accepts_errands:
-                        self._take_on(want, copies)
+                        self._take_on(want, self._engine.host(want.host, states), copies)
 
-    def _take_on(self, want: Want, copies: dict[str, RobotsCopy]) -> None:
-        host, url = self._engine.host(want.host), origin_of(want.url)
+    def _take_on(self, want: Want, host: Host, copies: Mapping[str, RobotsCopy]) -> None:
+        url = origin_of(want.url)
         if want.url != f"{url}/robots.txt":
             self._engine.assign(host, Errand(Origin(want.origin), host, want.url, want.hop, is_for_others=True))
             return
@@ -118,7 +121,7 @@ class Errands:
             if url in copies:
                 origin.load(copies[url], self._task.settings.crawl.product_token, now)
         is_fresh = origin.asked_at is not None and now < origin.asked_at + timedelta(seconds=_REFRESH_SECONDS)
-        if not origin.is_sought and not (is_fresh and origin.is_known(now)):
+        if not origin.is_sought and origin.elsewhere is None and not (is_fresh and origin.is_known(now)):
             origin.is_sought = True
             self._engine.assign(host, Errand(origin, host, want.url))
 

@@ -6,7 +6,7 @@ but for `state` and `errands`, which the engine's lock guards.
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
@@ -17,6 +17,7 @@ from crawler.core.outcomes import Outcome
 from crawler.net import robots
 from crawler.net.politeness import HostPace
 from crawler.net.robots import Rules
+from crawler.stages.fetch.queue import TargetQueue
 from crawler.stages.fetch.sections import Sections
 from crawler.stages.fetch.trust import Trust
 
@@ -60,7 +61,7 @@ class Origin:
     is_sought: bool = False
     elsewhere: Want | None = None
     looks: int = 0
-    targets: "deque[Target] | Sections" = field(default_factory=deque)
+    targets: deque[Target] | Sections | TargetQueue = field(default_factory=deque)
 
     def is_known(self, now: datetime) -> bool:
         """Whether the verdict may be used at `now`."""
@@ -153,16 +154,14 @@ class Host:
     def __post_init__(self) -> None:
         self.key = host_key(self.name)
 
-    def plan(self, targets: Iterable[Target]) -> None:
-        """Add targets, best first."""
-        for target in targets:
-            url = origin_of(target.url)
-            origin = self.origins.get(url)
-            if origin is None:
-                origin = self.origins[url] = Origin(url)
-                if self.sections:
-                    origin.targets = Sections(self.sections)
-            origin.targets.append(target)
+    def plan(self, plan: Sequence[Target], places: Mapping[str, Sequence[int]]) -> None:
+        """Take over the targets of this host. places: by origin, where they stand in `plan`, best first."""
+        for url, those in places.items():
+            origin = self.origins[url] = Origin(url, targets=TargetQueue(plan, those))
+            if self.sections:
+                origin.targets = Sections(self.sections)
+                for place in those:
+                    origin.targets.append(plan[place])
 
     def next_origin(self, monotonic: float) -> Origin | None:
         """The origin with the best target among those that can be asked now."""
@@ -179,6 +178,16 @@ class Host:
             return self.pace.allowed
         waits = [o.not_before for o in self.origins.values() if o.targets and not o.is_sought]
         return max(self.pace.allowed, min(waits)) if waits else None
+
+    @property
+    def left(self) -> int:
+        """Requests that are still to be made here, as far as it is known."""
+        return len(self.errands) + sum(len(origin.targets) for origin in self.origins.values())
+
+    @property
+    def needs_seconds(self) -> float:
+        """The time that these take at the host's own pace."""
+        return self.left * (self.pace.usual_seconds + self.pace.response_seconds)
 
     @property
     def is_waiting(self) -> bool:

@@ -12,13 +12,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import IO, Generic, Protocol, TypeVar
 
 from crawler.core.columns import LinkColumns
 from crawler.core.config import Settings
@@ -34,8 +35,12 @@ Deliver = Callable[[Sequence[tuple[Ticket, Reading]], LinkColumns], None]
 _BATCH_PAGES = 16
 _BATCH_BYTES = 2 << 20
 _LINGER_SECONDS = 0.1  # how long a page waits for others to share its batch: a batch of one costs five times as much
-_GRACE_SECONDS = 5.0  # beyond what the worker's own alarm allows: it may be that it was stopped
+# The worker's own alarm counts CPU time. By the clock it gets more, since the machine may be busy; a worker that needs
+# even longer has been stopped.
+_PATIENCE = 2.0
+_GRACE_SECONDS = 10.0
 _START_SECONDS = 120.0
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from crawler.page.worker import main; main()"
 _PAGES_PER_WORKER = 50_000  # then it is started anew, so that nothing that a library leaks adds up
 
 
@@ -118,7 +123,7 @@ class _Waiting(Generic[Ticket]):
 class Workers(Generic[Ticket]):
     """Reads pages in `count` worker processes, each served by a thread; both start when there is work for them.
 
-    seconds: that one page may take.
+    seconds: of CPU time that one page may take.
     """
 
     def __init__(
@@ -238,6 +243,7 @@ class _Worker:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._complaints: IO[bytes] | None = None
         self._read_pages = 0
 
     def read_all(self, jobs: Sequence[Job]) -> Iterator[tuple[list[Reading], LinkColumns]]:
@@ -260,21 +266,24 @@ class _Worker:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        self._socket = self._process = None
+        if self._complaints is not None:
+            self._complaints.close()
+        self._socket = self._process = self._complaints = None
 
     def _read(self, jobs: Sequence[Job]) -> tuple[list[Reading], LinkColumns]:
         if self._read_pages >= _PAGES_PER_WORKER:
             self.end()
         channel = self._socket or self._start()
-        deadline = time.monotonic() + self._seconds * len(jobs) + _GRACE_SECONDS
+        seconds = self._seconds * len(jobs) * _PATIENCE + _GRACE_SECONDS
+        deadline = time.monotonic() + seconds
         try:
-            channel.settimeout(deadline - time.monotonic())
+            channel.settimeout(seconds)
             for piece in messages.request(jobs, self._seconds):
                 channel.sendall(piece)
             found = messages.read_reply(lambda size: _receive(channel, size, deadline), len(jobs))
         except TimeoutError as error:
             self.end()
-            raise _WorkerEnded(f"the parser was stopped after {self._seconds:g} s") from error
+            raise _WorkerEnded(f"the parser did not answer within {seconds:g} s") from error
         except (OSError, EOFError) as error:
             raise _WorkerEnded(self._how_it_ended()) from error
         except messages.NoReply as error:
@@ -286,16 +295,18 @@ class _Worker:
     def _start(self) -> socket.socket:
         """A process of nothing but the modules that reading needs, not even the caller's main module.
 
-        It inherits no descriptor but its socket and standard error. Raises ParserNotStarted.
+        It inherits no descriptor but its socket: who waits for the end of the task's output does not wait for a worker
+        that is about to end. Raises ParserNotStarted.
         """
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `end`
         path = [entry or os.getcwd() for entry in sys.path]
-        code = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from crawler.page.worker import main; main()"
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                [sys.executable, "-c", code, json.dumps(path)],
+                [sys.executable, "-c", _BOOT, json.dumps(path)],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
+                stderr=self._complaints,
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )
         self._socket = ours
@@ -311,17 +322,19 @@ class _Worker:
         return ours
 
     def _how_it_ended(self) -> str:
-        process = self._process
-        if process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_SECONDS)  # it has closed its socket, so it is about to end
+        process, complaints = self._process, self._complaints
+        if process is None or complaints is None:
+            return "the parser is gone"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_SECONDS)  # it has closed its socket, so it is about to end
+        complaints.seek(0)
+        last = complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
         self.end()
-        code = process.returncode if process is not None else None
-        if code is not None and code == -signal.SIGALRM:
-            return f"the parser took longer than {self._seconds:g} s"
-        if code is not None and code < 0:
-            return f"the parser died of {signal.Signals(-code).name}"
-        return f"the parser ended with code {code}"
+        if process.returncode == -signal.SIGPROF:
+            return f"the parser took longer than {self._seconds:g} s of CPU time"
+        if process.returncode < 0:
+            return f"the parser died of {signal.Signals(-process.returncode).name}"
+        return f"the parser ended with code {process.returncode}: {last}"
 
 
 def _receive(channel: socket.socket, size: int, deadline: float) -> bytes:

@@ -21,6 +21,9 @@ from crawler.net.reply import Reply, printable
 from crawler.page.reading import Job, Reading, job_headers
 from crawler.stages.fetch.hosts import Origin
 
+_LONGEST_VALIDATOR = (
+    1000  # characters; a longer one would be carried through every plan, and is refused when it comes back
+)
 _KEPT = "".join(chr(code) for code in range(0x21, 0x7F)) + " "
 
 
@@ -101,8 +104,8 @@ def complete(found: Visit, reading: Reading) -> None:
     is_same = reading.body_digest == target.body_digest
     is_stored = not is_same and not reading.noarchive
     row |= {
-        "etag": reply.header("etag"),
-        "last_modified": reply.header("last-modified"),
+        "etag": _validator(reply, "etag"),
+        "last_modified": _validator(reply, "last-modified"),
         "charset": reading.charset,
         "body_bytes": len(body),
         "stored": is_stored,
@@ -216,8 +219,8 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
 
 def _keep_version(row: Row, target: Target, reply: Reply) -> None:
     row |= {
-        "etag": reply.header("etag") or target.etag,
-        "last_modified": reply.header("last-modified") or target.last_modified,
+        "etag": _validator(reply, "etag") or target.etag,
+        "last_modified": _validator(reply, "last-modified") or target.last_modified,
         "saved_bytes": target.body_bytes or 0,
         "body_digest": target.body_digest,
         "text_digest": target.text_digest,
@@ -226,6 +229,12 @@ def _keep_version(row: Row, target: Target, reply: Reply) -> None:
         "simhash": target.simhash,
         "content_changed": False,
     }
+
+
+def _validator(reply: Reply, name: str) -> str | None:
+    """A validator verbatim; None if there is none, or one that is too long to be sent back."""
+    value = reply.header(name)
+    return value if value and len(value) <= _LONGEST_VALIDATOR else None
 
 
 def _follow(found: Visit, target: Target, reply: Reply, settings: Settings) -> None:

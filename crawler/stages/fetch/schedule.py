@@ -18,7 +18,7 @@ class Postponed(Exception):
 
 @dataclass(eq=False, slots=True)
 class Turn:
-    """A host in the hands of a thread. is_shared: others may ask it meanwhile, see `Schedule.share`."""
+    """A host in the hands of a thread. is_shared: others may ask it meanwhile, see `Schedule.begin`."""
 
     host: Host
     is_slow: bool = False
@@ -87,11 +87,29 @@ class Schedule:
         """The earliest instant at which `take` can give a turn; None if it cannot before another ends."""
         return self.gates.next_turn()
 
-    def share(self, turn: Turn, now: float) -> None:
-        """The request of `turn` is under way: let another thread have the host, if its connections are not all used."""
-        turn.is_shared = True
-        self._idle(turn.host)
-        self.queue(turn.host, now)
+    def begin(self, turn: Turn, host: Host, now: float, *, share: bool = False) -> None:
+        """A request to `host`, mostly that of `turn`, follows.
+
+        share: let another thread have the host meanwhile, if it allows several connections.
+        """
+        host.pace.begin(now)
+        if share and host.pace.connections > 1:
+            turn.is_shared = True
+            self._idle(host)
+            self.queue(host, now)
+
+    def send(self, host: Host, expected: str | None, address: str | None, now: float) -> float:
+        """The request that was begun goes out to `address`, unless the instant that is returned is later: ask then.
+
+        expected: the address for which the host had its turn. Raises Postponed if it may not go out any more.
+        """
+        at = max(host.pace.may_send(now), self.gates.free(address))
+        if at == math.inf:
+            raise Postponed
+        if at <= now:
+            host.pace.sent(now)
+            self.gates.send(address, now, had_turn=address == expected)
+        return at
 
     def end(self, turn: Turn, now: float) -> None:
         """The turn is over, and its reply noted."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from crawler.core.columns import FoundLinks, LinkColumns
+from crawler.core.errors import ProxyFailed
 from crawler.core.model import Target
 from crawler.core.outcomes import Outcome
 from crawler.net import robots
@@ -79,7 +80,7 @@ class Turns:
         return None
 
     def _find_address(self, host: Host) -> bool:
-        if self._task.client.is_proxied(host.name):
+        if self._task.client.proxy_of(host.name):
             return False  # the proxy looks it up
         settings = self._task.settings.fetch
         try:
@@ -96,9 +97,9 @@ class Turns:
         before_send = self._engine.begin(host, share=True)
         try:
             reply = self._task.client.get(target.fetch_url, headers, before_send=before_send)
-        except Postponed:
+        except (Postponed, ProxyFailed) as reason:
             with self._engine.lock:
-                self._engine.cancel(host)
+                self._engine.cancel(host, reason)
                 origin.targets.appendleft(target)
             return
         found = rows.visit(
