@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from crawler.core.cycle import is_busy_still
 from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome
@@ -22,7 +23,6 @@ _LEAST_PENALISED_SECONDS = 0.1  # what is doubled where no delay is set at all
 _LEAST_RESTART_SECONDS = 0.2
 _RESTART_FACTOR = 2.0
 _BUSY = (429, 503)
-_BUSY_DAYS = 1  # that a day's cap stays halved after the day of the last 429 or 503
 _SLOW_AFTER = 3  # times in a row without a connection or in time: the host goes to the slow lane
 _QUICK_AFTER = 3  # answers in a row: it comes back
 _MOST_DOUBLINGS = 20  # by failures in a row; a setting caps them long before
@@ -100,7 +100,7 @@ class HostPace:
             pace.earlier_requests = state.requests_last_day
             pace.slow = state.slow
             pace.busy_at = state.busy_at
-            pace.is_busy = state.busy_at is not None and (now.date() - state.busy_at.date()).days <= _BUSY_DAYS
+            pace.is_busy = is_busy_still(state.busy_at, now)
             owed = (state.allowed_at - now).total_seconds()
             pace.allowed += min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
             pace.known_seconds = pace.restart_seconds
