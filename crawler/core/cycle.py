@@ -48,3 +48,8 @@ def resolve_cycle(text: str, *, first: date, now: datetime) -> Cycle:
     if cycle.start > now:
         raise BadCycle(text, f"is in the future (it is {now:%Y-%m-%d %H:%M} UTC)")
     return cycle
+
+
+def is_busy_still(busy_at: datetime | None, now: datetime) -> bool:
+    """Whether a host that asked for less at `busy_at` gets less: on that day (UTC) and the next."""
+    return busy_at is not None and (now.astimezone(UTC).date() - busy_at.astimezone(UTC).date()).days <= 1

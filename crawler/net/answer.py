@@ -84,8 +84,7 @@ class Answer(http.client.HTTPResponse):
 
 
 def _status_line(line: str) -> tuple[str, int, str]:
-    version, _, rest = line.partition(" ")
-    code, _, reason = rest.strip().partition(" ")
+    version, code, reason = (*line.split(None, 2), "", "", "")[:3]
     if not version.startswith("HTTP/1.") and version != "HTTP/0.9":
         raise http.client.UnknownProtocol(version) if version.startswith("HTTP/") else http.client.BadStatusLine(line)
     if not (len(code) == 3 and code.isascii() and code.isdigit() and code[0] != "0"):

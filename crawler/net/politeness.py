@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from crawler.core.cycle import is_busy_still
 from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import HostState
 from crawler.core.outcomes import Outcome
@@ -22,7 +23,6 @@ _LEAST_PENALISED_SECONDS = 0.1  # what is doubled where no delay is set at all
 _LEAST_RESTART_SECONDS = 0.2
 _RESTART_FACTOR = 2.0
 _BUSY = (429, 503)
-_BUSY_DAYS = 1  # that a day's cap stays halved after the day of the last 429 or 503
 _SLOW_AFTER = 3  # times in a row without a connection or in time: the host goes to the slow lane
 _QUICK_AFTER = 3  # answers in a row: it comes back
 _MOST_DOUBLINGS = 20  # by failures in a row; a setting caps them long before
@@ -43,7 +43,7 @@ class HostPace:
 
     connections: most requests under way at once. With k > 1 a request goes out no earlier than the delay after the one
     before it, after what a busy server asked for, and while of the requests before it fewer than k are under way or
-    ended less than their delay ago.
+    ended less than their delay ago. under_way: those begun and not ended; with one connection nobody asks for it: 0.
     """
 
     settings: PolitenessSettings
@@ -64,7 +64,7 @@ class HostPace:
     answers: int = 0
     known_seconds: float = field(init=False)
     is_unrecorded: bool = False
-    _under_way: int = 0
+    under_way: int = 0
     _sent: float = -math.inf  # of the last request, or when it was begun
     _went: float = -math.inf
     _hold: float = field(init=False)
@@ -100,7 +100,7 @@ class HostPace:
             pace.earlier_requests = state.requests_last_day
             pace.slow = state.slow
             pace.busy_at = state.busy_at
-            pace.is_busy = state.busy_at is not None and (now.date() - state.busy_at.date()).days <= _BUSY_DAYS
+            pace.is_busy = is_busy_still(state.busy_at, now)
             owed = (state.allowed_at - now).total_seconds()
             pace.allowed += min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
             pace.known_seconds = pace.restart_seconds
@@ -130,20 +130,15 @@ class HostPace:
     def begin(self, now: float) -> None:
         """A request is about to be made; what follows counts it as under way."""
         if self.connections > 1:
-            self._under_way += 1
+            self.under_way += 1
             self._sent = max(self._sent, now)
             self._allow()
 
     def cancel(self) -> None:
         """The request that was begun will not be made."""
         if self.connections > 1:
-            self._under_way -= 1
+            self.under_way -= 1
             self._allow()
-
-    @property
-    def is_used(self) -> bool:
-        """Whether requests are under way besides that of a thread that holds the host; always false with one."""
-        return self._under_way > 0
 
     def may_send(self, now: float) -> float:
         """The instant before which a request that was begun may not go out.
@@ -207,7 +202,7 @@ class HostPace:
         if self.connections == 1:
             self.allowed = ended + self.delay_seconds
         else:
-            self._under_way -= 1
+            self.under_way -= 1
             heapq.heappush(self._rests, ended + self.delay_seconds)
             if len(self._rests) > self.connections:
                 heapq.heappop(self._rests)
@@ -225,7 +220,7 @@ class HostPace:
 
     def _allow(self) -> None:
         """Set `allowed` for a host with several connections; infinity while all are in use."""
-        free = self.connections - self._under_way
+        free = self.connections - self.under_way
         if free <= 0:
             self.allowed = math.inf
             return

@@ -60,7 +60,7 @@ def check_markup(text: str) -> None:
 
 def _check(text: str, encoded: bytes) -> None:
     tags = text.count("<")
-    starts = tags - text.count("</")
+    starts = tags - text.count("</") if tags * tags > MAX_FORMATTING_STEPS else tags  # enough for most pages
     if (
         tags * starts > MAX_DEPTH_STEPS
         or tags * starts > MAX_FORMATTING_STEPS < tags * len(_FORMATTING_START.findall(text))

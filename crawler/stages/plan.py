@@ -32,7 +32,7 @@ def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
     }
     query.materialise(con, "planned", "plan/plan", parameters)
     histogram = dict(query.run(con, "plan/histogram").fetchall())
-    addresses = {address for _, _, address in pace if address}
+    addresses = {address for _, _, address, _ in pace if address}
     staged = lake.files.staged(".parquet")
     reader = query.arrow(con, "plan/ordered")
     metadata = plan_metadata(settled.last, now, histogram, sorted(addresses))

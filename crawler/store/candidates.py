@@ -8,6 +8,7 @@ from datetime import datetime
 
 import duckdb
 
+from crawler.core.cycle import is_busy_still
 from crawler.core.outcomes import CONSEQUENCES
 from crawler.store import query
 from crawler.store.holds import held_hosts
@@ -19,8 +20,8 @@ from crawler.store.state import open_state
 # A URL that was never asked for ranks as one that was last asked for so many days ago.
 NEW_DAYS = 30
 
-Pace = list[tuple[str, float, str | None]]
-"""By host: its delay in seconds and the address that it was last found at."""
+Pace = list[tuple[str, float, str | None, datetime | None]]
+"""By host: its delay in seconds, the address that it was last found at, and when it last answered 429 or 503."""
 
 
 def find_candidates(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled, now: datetime) -> Pace:
@@ -28,7 +29,7 @@ def find_candidates(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, set
     open_state(lake, con, bucket, settled)
     pace: Pace = query.run(con, "plan/pace").fetchall()
     _keep_rest(con)
-    _keep_caps(lake, con, bucket, pace)
+    _keep_caps(lake, con, bucket, pace, now)
     parameters = {"now": now, "min_interval_days": lake.settings.plan.min_interval_days, "new_days": NEW_DAYS}
     query.materialise(con, "candidate", "plan/candidate", parameters)
     judge(lake, con, open_scope(lake, con))
@@ -50,15 +51,18 @@ def _keep_rest(con: duckdb.DuckDBPyConnection) -> None:
     query.keep_rows(con, "rest", "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE", rest)
 
 
-def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pace) -> None:
+def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pace, now: datetime) -> None:
     """Make the table `host_cap`: URLs of each host that was asked, has settings of its own, or is held."""
     general = lake.settings.plan.max_urls_per_host
-    delays = {host: delay for host, delay, _ in pace}
+    delays = {host: delay for host, delay, _, _ in pace}
     caps = {host: _cap(lake, general, delay) for host, delay in delays.items()}
     for host, own in lake.settings.host.items():
         floor = lake.settings.politeness.delay_seconds if own.delay_seconds is None else own.delay_seconds
         wanted = general if own.max_urls is None else own.max_urls
         caps[host] = _cap(lake, wanted, max(floor, delays.get(host, 0)))
+    for host, _, _, busy_at in pace:
+        if caps[host] and is_busy_still(busy_at, now):
+            caps[host] = max(caps[host] // 2, 1)  # as the fetch will do
     caps |= dict.fromkeys(held_hosts(lake, bucket), 0)  # a held host would only use up the budget
     query.keep_rows(con, "host_cap", "host VARCHAR, cap BIGINT", list(caps.items()))
 

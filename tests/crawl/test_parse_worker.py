@@ -30,14 +30,14 @@ def respond(request: Request) -> Response:
 def test_a_killed_task_takes_its_worker_along_and_a_worker_that_lives_on_does_not_hold_the_bucket(
     tmp_path: Path, is_busy: bool
 ) -> None:
-    with WebServer(respond) as server:
-        crawl = _planned(tmp_path, server, pages=1 if is_busy else 2)
+    with WebServer(respond if is_busy else plain_web.respond) as server:
+        crawl = _planned(tmp_path, server, pages=1 if is_busy else 30)
         with Task("fetch", tmp_path / "recrawl.toml", FIRST_DAY, 0) as task:
             (worker,) = _wait_for(lambda: _children(task.pid))
             assert not [name for name in _open_files(worker) if str(tmp_path) in name], (
                 "it inherits nothing of the lake"
             )
-            if not is_busy:  # the first page is read, the second waits for the host's delay
+            if not is_busy:  # the first pages are read, the others wait for the host's delay
                 _wait_for(lambda: list(tmp_path.glob("lake/layout=*/observation/bucket=*/cycle=*/*.parquet")))
             os.kill(worker, signal.SIGSTOP)
             os.kill(task.pid, signal.SIGKILL)
@@ -76,7 +76,7 @@ def _planned(folder: Path, server: WebServer, *, pages: int) -> Crawl:
             "parse_seconds": 60,
         },
         "politeness": {"delay_seconds": 30.0, "delay_factor": 0.0, "address_delay_seconds": 0.0},
-        "host": {HOST: {"delay_seconds": 0.0 if pages == 1 else 3.0}},
+        "host": {HOST: {"delay_seconds": 0.0 if pages == 1 else 1.0}},
     }
     crawl = Crawl(write_settings(folder, tables), plain_web.urls([HOST], pages, server.suffix))
     crawl.plan()

@@ -24,7 +24,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("first", range(0, WEBS, WEBS_PER_LAKE))
 def test_random_webs_are_fetched_as_a_breadth_first_search_says(first: int, tmp_path: Path) -> None:
-    story = RandomWebs(tmp_path, buckets=1 + first // WEBS_PER_LAKE % 2, min_interval_days=0.9 if first < 30 else 300)
+    story = RandomWebs(
+        tmp_path,
+        buckets=1 + first // WEBS_PER_LAKE % 2,
+        min_interval_days=0.9 if first < 30 else 300,
+        parse_workers=int(first < 30),  # each costs every fetch its start
+    )
     with story.server as server:
         story.webs += [make_web(number, server.port) for number in range(first, first + WEBS_PER_LAKE)]
         story.crawl_and_compare(NO_DELAYS)
@@ -50,10 +55,11 @@ def test_the_delay_of_every_host_is_kept(number: int, tmp_path: Path) -> None:
 class RandomWebs:
     """Some webs on one server, and their crawl in one lake."""
 
-    def __init__(self, folder: Path, *, buckets: int, min_interval_days: float) -> None:
+    def __init__(self, folder: Path, *, buckets: int, min_interval_days: float, parse_workers: int = 1) -> None:
         self.folder = folder
         self.buckets = buckets
         self.min_interval_days = min_interval_days
+        self.parse_workers = parse_workers
         self.webs: list[Web] = []
         self.server = WebServer(self.respond)
         self.asked_on: dict[str, int] = {}
@@ -85,7 +91,12 @@ class RandomWebs:
                 "crawl": {"user_agent": f"{PRODUCT_TOKEN}/1.0 (+http://bot.test/)"},
                 "lake": {"buckets": self.buckets},
                 "scope": {"hosts": hosts, "rules": [{"deny": DENIED_BY_SCOPE}]},
-                "fetch": {"resolve": resolve, "allow_private": ["127.0.0.0/8"]},
+                "fetch": {
+                    "resolve": resolve,
+                    "allow_private": ["127.0.0.0/8"],
+                    "audit_share": 0.0,
+                    "parse_workers": self.parse_workers,
+                },
                 "politeness": politeness,
                 "plan": {"min_interval_days": self.min_interval_days},
                 "copies": {"min_text_bytes": LONG_TEXT},

@@ -62,6 +62,11 @@ def test_lines_may_end_without_a_carriage_return() -> None:
     assert body_of(b"HTTP/1.1 200 OK\nContent-Length: 2\n\nab") == b"ab"
 
 
+@pytest.mark.parametrize("line", ["HTTP/1.1 404 Not Found", "HTTP/1.1 404", "HTTP/1.0  404 ", "HTTP/1.1\t404\tx"])
+def test_a_status_line_needs_only_a_version_and_a_code(line: str) -> None:
+    assert answer_of(f"{line}\r\n\r\n".encode()).status == 404
+
+
 def test_interim_answers_are_skipped() -> None:
     heads = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n"
     answer = answer_of(heads)

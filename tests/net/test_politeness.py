@@ -340,4 +340,4 @@ def test_a_request_that_we_end_ourselves_gives_its_connection_back() -> None:
     for is_sent in (True, False):
         pace.begin(10.0)
         pace.abandoned(replace(a_reply(None, ended=10.0), sent=is_sent))
-        assert not pace.is_used
+        assert pace.under_way == 0

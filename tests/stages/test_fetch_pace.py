@@ -100,6 +100,13 @@ def test_a_busy_answer_stops_all_connections_of_a_site() -> None:
     assert violations(ledger) == []
 
 
+def test_several_connections_do_not_exceed_the_cap_of_a_day() -> None:
+    ledger = MemoryLedger(numbered(9))
+    with site({"http://a.test/*": {"body": PAGE, "delay_before_headers_s": 0.2}}) as server:
+        run(ledger, server, make_settings(), a=HostSettings(connections=4, max_urls=3))
+        assert len(server.log) == 1 + 3
+
+
 # Sections
 
 

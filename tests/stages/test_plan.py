@@ -154,6 +154,16 @@ def test_what_was_asked_longest_ago_comes_first_and_a_new_url_counts_as_a_month(
     assert [url.rpartition("/")[2] for url in plan_of(lake)] == ["last-year", "new", "last-week", "yesterday"]
 
 
+@pytest.mark.parametrize(("days", "most"), [(0, 4), (1, 4), (2, 9), (None, 9)])
+def test_a_host_that_was_too_busy_today_or_yesterday_gets_half(tmp_path: Path, days: int | None, most: int) -> None:
+    lake = seeded(tmp_path, *(f"http://a.test/{n}" for n in range(12)))
+    busy_at = None if days is None else NOON.replace(hour=1) - timedelta(days=days)
+    write(lake, 0, {"observation": [], "host_state": [host_state("a.test", busy_at=busy_at)]})
+    write(lake, 0, {"observation": [], "host_state": [host_state("a.test")]})  # a later task knows of no newer one
+    own = lake.settings.plan.model_copy(update={"max_urls_per_host": 9})
+    assert len(plan_of(lake, plan=own)) == most
+
+
 def test_a_host_gets_no_more_than_its_delay_its_setting_and_the_general_limit_allow(tmp_path: Path) -> None:
     lake = seeded(tmp_path, *(f"http://{host}.test/{n}" for host in "ab" for n in range(9)))
     write(lake, 0, {"observation": [], "host_state": [host_state("a.test", delay_seconds=3600.0)]})

@@ -1,7 +1,7 @@
 """What one fetch task knows of a host: its origins, their robots.txt, and what is still to be asked for there.
 
-Owns the choice of what a host is asked next. Holds state, does no I/O; each host is touched by one thread at a time,
-but for `state` and `errands`, which the engine's lock guards.
+Owns the choice of what a host is asked next. Holds state, does no I/O; one thread at a time chooses for a host, and
+`state`, `errands` and what the answers of several connections change is guarded by the engine's lock.
 """
 
 import math
@@ -204,7 +204,7 @@ class Host:
         share = 0.5 if self.pace.is_busy else 1.0
         delay = self.pace.usual_seconds
         most_requests = self.window_seconds // delay if delay > 0 else math.inf
-        earlier = self.pace.earlier_requests
+        earlier = self.pace.earlier_requests + self.pace.under_way
         return self.pages + earlier >= self.most_pages * share or self.pace.requests + earlier >= most_requests * share
 
     def obey_robots(self) -> None:

@@ -15,7 +15,7 @@ def progress_of(counts: Counter[str], hosts: Iterable[Host], *, planned: int, se
     for host in hosts:
         if host.is_held:
             where["held"] += 1
-        elif host.state is State.HELD or (host.state is State.QUEUED and host.pace.allowed <= now):
+        elif host.state in (State.HELD, State.ASKED) or (host.state is State.QUEUED and host.pace.allowed <= now):
             where["ready"] += 1
         elif host.state is not State.IDLE:
             where["waiting"] += 1

@@ -50,7 +50,7 @@ class Schedule:
         if at is None and host.is_waiting and not host.is_held:
             host.state = State.WAITING
         elif at is None or at >= self.deadline or self.is_closed or host.is_spent or host.is_held:
-            if not host.pace.is_used:
+            if not host.pace.under_way:
                 self._set_aside(host)
                 return
             host.state = State.ASKED

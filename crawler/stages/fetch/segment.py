@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from crawler.core.columns import FoundLinks
 from crawler.core.model import Row
 
-MOST_BYTES = 24 << 20  # of rows in memory, after which a segment is written whatever the settings say
+MOST_BYTES = 16 << 20  # of rows in memory, after which a segment is written whatever the settings say
 _BODIES = ("capture", "robots")
 _ROW_BYTES = 1 << 10  # of a row without its body, roughly
 
