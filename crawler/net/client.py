@@ -10,6 +10,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeAlias
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException
@@ -33,6 +34,10 @@ _PORTS = {"http": 80, "https": 443}
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 _FAILURES = (OSError, http.client.HTTPException, HTTPError, RequestException, Undecodable, ValueError)
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
+
+
+BeforeSend: TypeAlias = Callable[[str | None, Callable[[], None]], None]
+"""Waits until a request to an address may go out, and then calls what it was given."""
 
 
 class Client:
@@ -69,14 +74,14 @@ class Client:
         *,
         any_type: bool = False,
         max_body_bytes: int | None = None,
-        before_send: Callable[[str | None], None] | None = None,
+        before_send: BeforeSend | None = None,
     ) -> Reply:
         """Ask for `url` once, verbatim but for its fragment and user information.
 
         headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
-        max_body_bytes: instead of the setting. before_send: called right before the request goes out, with the address
-        that is connected, None behind a proxy; what it raises ends the request unsent. Raises ProxyFailed; Abandoned if
-        `abandon` has ended it.
+        max_body_bytes: instead of the setting. before_send: called when the connection is there, with its address, None
+        behind a proxy; what it calls sets `fetched_at`, and the request goes out when it returns. What it raises ends
+        the request unsent. Raises ProxyFailed; Abandoned if `abandon` has ended it.
         """
         request: PinnedRequest | None = None
         exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
@@ -280,9 +285,8 @@ class _Exchange:
         )
 
 
-def _start(request: PinnedRequest, exchange: _Exchange, before_send: Callable[[str | None], None]) -> None:
-    before_send(request.address)
-    exchange.start()
+def _start(request: PinnedRequest, exchange: _Exchange, before_send: BeforeSend) -> None:
+    before_send(request.address, exchange.start)
 
 
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:
