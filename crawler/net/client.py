@@ -9,7 +9,7 @@ import http.client
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -290,19 +290,25 @@ def _start(request: PinnedRequest, exchange: _Exchange, before_send: BeforeSend)
 
 
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:
-    parts = urlsplit(url)
-    host = (parts.hostname or "").rstrip(".")
-    if parts.scheme not in _PORTS or not host:
-        raise ValueError(f"{url} is no http or https URL")
-    place = Place(parts.scheme, host, parts.port or _PORTS[parts.scheme])
-    rest = url.partition("#")[0].partition("://")[2]
-    cut = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    target = rest[cut:]
+    whole = url.partition("#")[0]
+    start = whole.find("://") + 3
+    cut = min((at for at in (whole.find("/", start), whole.find("?", start)) if at >= 0), default=len(whole))
+    place = _place(whole[:cut])
+    target = whole[cut:]
     if not target.startswith("/"):
         target = f"/{target}"
     # What cannot stand in a request line is encoded; all else stays as it is written.
     target = quote(target, safe="!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
     return PinnedRequest(url, place, target, headers)
+
+
+@lru_cache(4096)
+def _place(origin: str) -> Place:
+    parts = urlsplit(origin)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in _PORTS or not host:
+        raise ValueError(f"{origin} is no http or https URL")
+    return Place(parts.scheme, host, parts.port or _PORTS[parts.scheme])
 
 
 def _failure(error: Exception, *, request_is_sent: bool) -> tuple[Outcome, Exception]:
