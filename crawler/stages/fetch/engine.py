@@ -116,7 +116,7 @@ class Engine:
             try:
                 self._run_threads(hosts, take_turn)
             finally:
-                parser.drain()
+                self._drain(parser)
             if self._failure is not None:
                 raise self._failure
         except BaseException:
@@ -153,6 +153,13 @@ class Engine:
             if self.is_stopped:
                 wait(working, _LET_END_SECONDS)
                 self._task.client.abandon()
+
+    def _drain(self, parser: Parser[Visit]) -> None:
+        """Wait for the pages that are still to be read; not for long once we are told to stop."""
+        while not parser.drain(_LET_END_SECONDS if self.is_stopped else _SUPERVISE_SECONDS):
+            if self.is_stopped:
+                return
+            self.is_stopped = self._stop is not None and self._stop()
 
     def _supervise(self) -> None:
         clock = self._task.clock
