@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from crawler.net.reply import first_value
 from crawler.net.wire import Inlet
 
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:")
@@ -47,15 +48,13 @@ class Answer(http.client.HTTPResponse):
         self.will_close = self._closes() or (self.length is None and not self.chunked)
 
     def value(self, name: str) -> str | None:
-        """The first value of the field of that name in lower case."""
-        for key, value in self.fields:
-            if key.lower() == name:
-                return value
-        return None
+        """The first value of the field of that name."""
+        return first_value(self.fields, name)
 
     def all_values(self, name: str) -> str:
         """The values of all fields of that name in lower case, as one list (RFC 9110 5.3)."""
-        return ", ".join([value for key, value in self.fields if key.lower() == name])
+        length = len(name)
+        return ", ".join([value for key, value in self.fields if len(key) == length and key.lower() == name])
 
     def piece(self, size: int) -> bytes:
         """At most `size` bytes of the body; none at its end. Raises IncompleteRead if it ends before that."""

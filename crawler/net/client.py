@@ -9,7 +9,8 @@ import http.client
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from typing import TypeAlias
 from urllib.parse import quote, urlsplit
 
 from requests import RequestException
@@ -33,6 +34,10 @@ _PORTS = {"http": 80, "https": 443}
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 _FAILURES = (OSError, http.client.HTTPException, HTTPError, RequestException, Undecodable, ValueError)
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
+
+
+BeforeSend: TypeAlias = Callable[[str | None, Callable[[], None]], None]
+"""Waits until a request to an address may go out, and then calls what it was given."""
 
 
 class Client:
@@ -69,14 +74,14 @@ class Client:
         *,
         any_type: bool = False,
         max_body_bytes: int | None = None,
-        before_send: Callable[[str | None], None] | None = None,
+        before_send: BeforeSend | None = None,
     ) -> Reply:
         """Ask for `url` once, verbatim but for its fragment and user information.
 
         headers: validators and the like, sent as they are. any_type: accept bodies of every content type.
-        max_body_bytes: instead of the setting. before_send: called right before the request goes out, with the address
-        that is connected, None behind a proxy; what it raises ends the request unsent. Raises ProxyFailed; Abandoned if
-        `abandon` has ended it.
+        max_body_bytes: instead of the setting. before_send: called when the connection is there, with its address, None
+        behind a proxy; what it calls sets `fetched_at`, and the request goes out when it returns. What it raises ends
+        the request unsent. Raises ProxyFailed; Abandoned if `abandon` has ended it.
         """
         request: PinnedRequest | None = None
         exchange = _Exchange(self._clock, max_body_bytes or self._settings.max_body_bytes)
@@ -280,25 +285,30 @@ class _Exchange:
         )
 
 
-def _start(request: PinnedRequest, exchange: _Exchange, before_send: Callable[[str | None], None]) -> None:
-    before_send(request.address)
-    exchange.start()
+def _start(request: PinnedRequest, exchange: _Exchange, before_send: BeforeSend) -> None:
+    before_send(request.address, exchange.start)
 
 
 def _request(url: str, headers: Mapping[str, str]) -> PinnedRequest:
-    parts = urlsplit(url)
-    host = (parts.hostname or "").rstrip(".")
-    if parts.scheme not in _PORTS or not host:
-        raise ValueError(f"{url} is no http or https URL")
-    place = Place(parts.scheme, host, parts.port or _PORTS[parts.scheme])
-    rest = url.partition("#")[0].partition("://")[2]
-    cut = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    target = rest[cut:]
+    whole = url.partition("#")[0]
+    start = whole.find("://") + 3
+    cut = min((at for at in (whole.find("/", start), whole.find("?", start)) if at >= 0), default=len(whole))
+    place = _place(whole[:cut])
+    target = whole[cut:]
     if not target.startswith("/"):
         target = f"/{target}"
     # What cannot stand in a request line is encoded; all else stays as it is written.
     target = quote(target, safe="!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
     return PinnedRequest(url, place, target, headers)
+
+
+@lru_cache(4096)
+def _place(origin: str) -> Place:
+    parts = urlsplit(origin)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in _PORTS or not host:
+        raise ValueError(f"{origin} is no http or https URL")
+    return Place(parts.scheme, host, parts.port or _PORTS[parts.scheme])
 
 
 def _failure(error: Exception, *, request_is_sent: bool) -> tuple[Outcome, Exception]:

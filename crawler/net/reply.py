@@ -52,8 +52,11 @@ class Abandoned(Exception):
 
 def first_value(headers: list[tuple[str, str]], name: str) -> str | None:
     """The first value of a header, whatever the case of its name."""
-    name = name.lower()
-    return next((value for key, value in headers if key.lower() == name), None)
+    name, length = name.lower(), len(name)
+    for key, value in headers:
+        if len(key) == length and key.lower() == name:  # the length alone tells most of them apart
+            return value
+    return None
 
 
 def media_type(headers: list[tuple[str, str]]) -> str | None:

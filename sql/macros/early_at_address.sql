@@ -1,6 +1,6 @@
 -- Requests that were one too many for their address: more than 60 / address_delay_seconds + buckets in a minute.
 -- Buckets that do not know of each other's hosts there are counted apart, since they share its rate from the next cycle.
--- A tenth of a second of the minute is left to a thread between its leave and its request.
+-- A hundredth of a second of the minute is left to the rounding of clocks.
 CREATE OR REPLACE MACRO early_at_address(observations, robots_requests) AS TABLE
 WITH counted AS (
     SELECT
@@ -11,7 +11,7 @@ WITH counted AS (
     FROM asked(observations, robots_requests)
     WHERE address IS NOT NULL AND address_delay_seconds > 0
     WINDOW minute AS (
-        PARTITION BY address, alone ORDER BY fetched_at RANGE BETWEEN INTERVAL 59900 MILLISECONDS PRECEDING AND CURRENT ROW
+        PARTITION BY address, alone ORDER BY fetched_at RANGE BETWEEN INTERVAL 59990 MILLISECONDS PRECEDING AND CURRENT ROW
     )
 ),
 found AS (

@@ -50,8 +50,8 @@ def test_a_killed_task_takes_its_worker_along_and_a_worker_that_lives_on_does_no
 
 
 def test_a_task_told_to_stop_ends_its_worker(tmp_path: Path) -> None:
-    with WebServer(respond) as server:
-        crawl = _planned(tmp_path, server, pages=3)
+    with WebServer(plain_web.respond) as server:
+        crawl = _planned(tmp_path, server, pages=30)
         seen: set[int] = set()
 
         def stop() -> bool:
@@ -60,7 +60,7 @@ def test_a_task_told_to_stop_ends_its_worker(tmp_path: Path) -> None:
 
         counts = fetch.run(crawl.lake, crawl.cycle, 0, stop=stop)
     assert counts["open"] > 0
-    assert counts["observed"] == counts["ok"] > 0
+    assert counts["observed"] == counts.get("ok", 0)
     assert seen
     assert not any(_is_alive(worker) for worker in seen)
 

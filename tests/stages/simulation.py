@@ -145,7 +145,7 @@ class Simulation:
         host, site = turn.host, self.sites[turn.host.name]
         address = site.addresses[number % len(site.addresses)]
         try:
-            at = self.schedule.send(host, expected, address, self.now)
+            at = self.schedule.may_send(host, address, self.now)
         except Postponed:
             host.pace.cancel()
             origin.targets.appendleft(page)
@@ -154,6 +154,7 @@ class Simulation:
         if at > self.now:
             self._at(at, lambda: self._send(turn, origin, page, number, begun, expected))
             return
+        self.schedule.sent(host, expected, address, self.now)
         asked = Asked(host.name, begun, self.now, address, connections=site.connections, is_slow=turn.is_slow)
         self.log.append(asked)
         seconds, status, wait = site.replies[number % len(site.replies)]

@@ -78,7 +78,10 @@ def test_several_connections_ask_a_slow_site_at_its_usual_rate() -> None:
         run(ledger, server, make_settings(delay_seconds=0.1), a=HostSettings(connections=4))
         pages = [request for request in server.log if not request.url.endswith("robots.txt")]
     assert server.log[0].url.endswith("robots.txt")
-    assert closest(starts(server)) >= 0.1 - TOLERANCE_SECONDS
+    # When a server sees a request depends on its own thread as well; the log is exact.
+    assert closest(starts(server)) >= 0.05
+    sent = sorted(row["fetched_at"].timestamp() for table in ("observation", "robots") for row in ledger.rows[table])
+    assert closest(sent) >= 0.1 - 1e-4
     at_once = [sum(o.started <= r.started < (o.ended or 0.0) for o in pages) for r in pages]
     assert 3 <= max(at_once) <= 4
     assert len(ledger.outcomes()) == 8

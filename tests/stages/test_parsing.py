@@ -18,7 +18,7 @@ from crawler.core.errors import ParserNotStarted
 from crawler.core.model import Row
 from crawler.page.reading import Job, Reading
 from crawler.stages import fetch
-from crawler.stages.fetch import parsing
+from crawler.stages.fetch import engine, parsing
 from tests.stages.memory_ledger import MemoryLedger, make_settings
 from tests.web.server import ScriptedServer
 from tests.web.site import site
@@ -162,6 +162,37 @@ def test_a_worker_that_does_not_start_ends_the_task_with_what_to_run_and_the_pag
     assert f"{sys.executable} -c 'import crawler.page.worker'" in str(failure.value)
     assert ledger.outcomes() == {}
     assert ledger.complete is None
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_stop_does_not_wait_for_a_page_that_hangs_and_the_page_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_LET_END_SECONDS", 0.2)
+    ledger = MemoryLedger(["http://a.test/0", "http://a.test/1"])
+    exchanges = {"http://a.test/0": PAGE, "http://a.test/1": {**PAGE, "body": "misbehave: hang"}}
+    settings = make_settings(delay_seconds=0.5, fetch={"parse_workers": 1, "parse_seconds": 600})
+    with site(exchanges) as server, server.intercept():
+        today = Cycle(datetime.now(UTC).date())
+        counts = fetch.fetch(ledger, settings, SystemClock(), today, 0, 1, stop=lambda: len(server.log) == 3)
+    assert ledger.outcomes() == {"http://a.test/0": "ok"}
+    assert (counts["observed"], counts["open"], ledger.complete) == (1, 1, False)
+
+
+def test_a_worker_is_started_anew_after_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "_PAGES_PER_WORKER", 3)
+    started = []
+    real = parsing._Worker._start
+
+    def start(worker: parsing._Worker) -> Any:
+        started.append(worker)
+        return real(worker)
+
+    monkeypatch.setattr(parsing._Worker, "_start", start)
+    with workers() as (parser, found):
+        for number in range(8):
+            parser.submit(str(number), job("<p>x"))
+            parser.drain()
+    assert len(found.readings) == 8
+    assert len(started) == 3
 
 
 def test_pages_are_the_same_whether_a_worker_reads_them_or_the_task() -> None:

@@ -18,6 +18,7 @@ from functools import partial
 from crawler.core.columns import FoundLinks
 from crawler.core.errors import ProxyFailed
 from crawler.core.model import HostState, Row
+from crawler.net.client import BeforeSend
 from crawler.net.gates import Gates
 from crawler.net.politeness import HostPace
 from crawler.net.reply import Abandoned, Reply
@@ -115,7 +116,7 @@ class Engine:
             try:
                 self._run_threads(hosts, take_turn)
             finally:
-                parser.drain()
+                self._drain(parser)
             if self._failure is not None:
                 raise self._failure
         except BaseException:
@@ -152,6 +153,13 @@ class Engine:
             if self.is_stopped:
                 wait(working, _LET_END_SECONDS)
                 self._task.client.abandon()
+
+    def _drain(self, parser: Parser[Visit]) -> None:
+        """Wait for the pages that are still to be read; not for long once we are told to stop."""
+        while not parser.drain(_LET_END_SECONDS if self.is_stopped else _SUPERVISE_SECONDS):
+            if self.is_stopped:
+                return
+            self.is_stopped = self._stop is not None and self._stop()
 
     def _supervise(self) -> None:
         clock = self._task.clock
@@ -342,7 +350,7 @@ class Engine:
             self._close()
             self._news.notify()
 
-    def begin(self, host: Host, *, share: bool = False) -> Callable[[str | None], None] | None:
+    def begin(self, host: Host, *, share: bool = False) -> BeforeSend | None:
         """A request to `host` follows, and then `answered` or `cancel`; returns what the client calls before it sends.
 
         share: another thread may have the host meanwhile, if it allows several connections. What is returned waits for
@@ -356,13 +364,16 @@ class Engine:
             return None
         return partial(self._before_send, host, host.address)
 
-    def _before_send(self, host: Host, expected: str | None, address: str | None) -> None:
+    def _before_send(self, host: Host, expected: str | None, address: str | None, start: Callable[[], None]) -> None:
+        clock = self._task.clock
         while True:
             with self.lock:
-                now = self._task.clock.monotonic()
-                at = self._schedule.send(host, expected, address, now)
-            if at <= now:
-                return
+                now = clock.monotonic()
+                at = self._schedule.may_send(host, address, now)
+                if at <= now:
+                    start()
+                    self._schedule.sent(host, expected, address, clock.monotonic())  # not before the log says so
+                    return
             time.sleep(at - now)
 
     def answered(self, host: Host, reply: Reply) -> Row:

@@ -58,11 +58,11 @@ class Parser(Protocol[Submitted]):
     def submit(self, ticket: Submitted, job: Job) -> None:
         """Have a page read; `ticket` comes back with it."""
 
-    def drain(self) -> None:
-        """Return when everything that was submitted has been delivered."""
+    def drain(self, seconds: float | None = None) -> bool:
+        """Wait until nothing submitted is undelivered or will be; whether that is so within `seconds`."""
 
     def close(self) -> None:
-        """End the workers; what still waits is not read."""
+        """End the workers, whatever they are doing; what they have not read is not delivered."""
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -106,8 +106,8 @@ class InTask(Generic[Ticket]):
         reading = read(job, self._rules, links)
         self._deliver([(ticket, reading)], links.columns())
 
-    def drain(self) -> None:
-        """Nothing ever waits."""
+    def drain(self, seconds: float | None = None) -> bool:
+        return True  # nothing ever waits
 
     def close(self) -> None:
         """Nothing to end."""
@@ -145,6 +145,7 @@ class Workers(Generic[Ticket]):
         self._waiting: deque[_Waiting[Ticket]] = deque()
         self._started = 0  # threads
         self._busy = 0  # of them
+        self._workers: list[_Worker] = []
         self._is_draining = False
         self._is_closed = False
         lock = threading.Lock()
@@ -164,23 +165,29 @@ class Workers(Generic[Ticket]):
             elif waiting in (1, _BATCH_PAGES):  # in between, who waits for the batch to fill looks at the clock
                 self._work.notify()
 
-    def drain(self) -> None:
+    def drain(self, seconds: float | None = None) -> bool:
         with self._work:
             self._is_draining = True
             self._work.notify_all()
-            while self.pages and not self._is_closed:
-                self._done.wait()
+            is_done = self._done.wait_for(lambda: not self.pages or self._is_closed, seconds)
             self._is_draining = False
+            return is_done
 
     def close(self) -> None:
+        self._close()
+        for worker in self._workers:
+            worker.abandon()
+        self._threads.shutdown()
+
+    def _close(self) -> None:
         with self._work:
             self._is_closed = True
             self._work.notify_all()
             self._done.notify_all()
-        self._threads.shutdown()
 
     def _serve(self) -> None:
         worker = _Worker(self._rules, self._seconds)
+        self._workers.append(worker)
         try:
             while batch := self._next_batch():
                 at = 0
@@ -200,10 +207,7 @@ class Workers(Generic[Ticket]):
     def _thread_ended(self, thread: "Future[None]") -> None:
         error = thread.exception()
         if error is not None:
-            with self._work:
-                self._is_closed = True
-                self._work.notify_all()
-                self._done.notify_all()
+            self._close()
             self._failed(error)
 
     def _next_batch(self) -> list[_Waiting[Ticket]]:
@@ -244,13 +248,19 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._complaints: IO[bytes] | None = None
+        self._is_abandoned = False
         self._read_pages = 0
 
     def read_all(self, jobs: Sequence[Job]) -> Iterator[tuple[list[Reading], LinkColumns]]:
-        """The readings of `jobs` in one or several parts, with an error for each that ends its worker when alone."""
+        """The readings of `jobs` in one or several parts, with an error for each that ends its worker when alone.
+
+        Fewer, once the worker is abandoned.
+        """
         try:
             yield self._read(jobs)
         except _WorkerEnded as ended:
+            if self._is_abandoned:
+                return
             if len(jobs) > 1:
                 for job in jobs:
                     yield from self.read_all([job])
@@ -258,6 +268,13 @@ class _Worker:
                 columns = LinkWriter(self._rules.traps)
                 columns.add_page([], jobs[0].depth)
                 yield [Reading(error=str(ended))], columns.columns()
+
+    def abandon(self) -> None:
+        """Kill the process and start no other. Any thread may say so."""
+        self._is_abandoned = True
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -273,6 +290,8 @@ class _Worker:
     def _read(self, jobs: Sequence[Job]) -> tuple[list[Reading], LinkColumns]:
         if self._read_pages >= _PAGES_PER_WORKER:
             self.end()
+        if self._is_abandoned:
+            raise _WorkerEnded("nobody waits for it")
         channel = self._socket or self._start()
         seconds = self._seconds * len(jobs) * _PATIENCE + _GRACE_SECONDS
         deadline = time.monotonic() + seconds
@@ -316,7 +335,10 @@ class _Worker:
             ours.sendall(messages.hello(self._rules))
             said = _receive(ours, len(messages.READY), time.monotonic() + _START_SECONDS)
         except (OSError, EOFError) as error:
-            raise ParserNotStarted(sys.executable, self._how_it_ended()) from error
+            how = self._how_it_ended()
+            if self._is_abandoned:
+                raise _WorkerEnded(how) from error
+            raise ParserNotStarted(sys.executable, how) from error
         if said != messages.READY:
             raise ParserNotStarted(sys.executable, f"it said {said!r}")
         return ours

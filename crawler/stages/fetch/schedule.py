@@ -98,18 +98,20 @@ class Schedule:
             self._idle(host)
             self.queue(host, now)
 
-    def send(self, host: Host, expected: str | None, address: str | None, now: float) -> float:
-        """The request that was begun goes out to `address`, unless the instant that is returned is later: ask then.
+    def may_send(self, host: Host, address: str | None, now: float) -> float:
+        """The instant before which the request that was begun may not go out to `address`; ask again then.
 
-        expected: the address for which the host had its turn. Raises Postponed if it may not go out any more.
+        Raises Postponed if it may not go out any more.
         """
         at = max(host.pace.may_send(now), self.gates.free(address))
         if at == math.inf:
             raise Postponed
-        if at <= now:
-            host.pace.sent(now)
-            self.gates.send(address, now, had_turn=address == expected)
         return at
+
+    def sent(self, host: Host, expected: str | None, address: str | None, now: float) -> None:
+        """The request goes out to `address`. expected: the address for which the host had its turn."""
+        host.pace.sent(now)
+        self.gates.send(address, now, had_turn=address == expected)
 
     def end(self, turn: Turn, now: float) -> None:
         """The turn is over, and its reply noted."""
