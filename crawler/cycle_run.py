@@ -6,6 +6,7 @@ Buckets run beside each other in processes, since a fetch mostly waits. Reads an
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing.synchronize import Event as Flag
@@ -132,7 +133,9 @@ class _Parts:
             raise Stopped(str(self._cycle))
 
 
-_stops: list[Callable[[], bool]] = []  # in a worker process: what ends its fetch early
+# In a worker process: what ends its fetch early, and what is held while it runs a part.
+_stops: list[Callable[[], bool]] = []
+_at_work = threading.Lock()
 
 
 def _begin(stopping: Flag, parent: int) -> None:
@@ -145,14 +148,25 @@ def _begin(stopping: Flag, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, note)
     _stops[:] = [own, stopping.is_set, lambda: os.getppid() != parent]
+    threading.Thread(target=_follow, name="follow the run", daemon=True).start()
+
+
+def _follow() -> None:
+    """End this process after its run, even one that was killed: a pool's idle worker would wait for ever."""
+    run = multiprocessing.parent_process()
+    if run is not None:
+        run.join()
+        with _at_work:
+            os._exit(1)
 
 
 def _run_one(stage: str, settings: Settings, cycle: Cycle, number: int) -> dict[str, Any]:
     """One part of a stage in a worker process."""
-    lake = Lake.open(settings, open_clock(settings.clock.simulated))
-    if stage == "fetch":
-        return fetch.run(lake, cycle, number, stop=lambda: any(asked() for asked in _stops))
-    return _MAPPED[stage](lake, cycle, number)
+    with _at_work:
+        lake = Lake.open(settings, open_clock(settings.clock.simulated))
+        if stage == "fetch":
+            return fetch.run(lake, cycle, number, stop=lambda: any(asked() for asked in _stops))
+        return _MAPPED[stage](lake, cycle, number)
 
 
 def _raise(event: Event) -> None:

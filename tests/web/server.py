@@ -397,8 +397,9 @@ def _heads(sock: socket.socket) -> Iterator[str]:
 
 
 def _send(sock: socket.socket, request: Request, octets: bytes) -> None:
-    request.ended = time.monotonic()
-    sock.sendall(octets)
+    if octets:  # an empty body adds nothing to an answer that the peer may have by now
+        request.ended = time.monotonic()
+        sock.sendall(octets)
 
 
 def _send_first(sock: socket.socket, body: Iterator[bytes], count: int, request: Request) -> None:
