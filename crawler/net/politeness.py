@@ -21,6 +21,7 @@ _MOST_PENALTY = 1024.0
 _PENALTY_DECAY = 0.9  # by each good answer: about seven of them halve it
 _LEAST_PENALISED_SECONDS = 0.1  # what is doubled where no delay is set at all
 _LEAST_RESTART_SECONDS = 0.2
+_CALENDAR_SLACK = 1.01  # what is owed across tasks is told by the calendar, which may run faster than real seconds
 _RESTART_FACTOR = 2.0
 _BUSY = (429, 503)
 _SLOW_AFTER = 3  # times in a row without a connection or in time: the host goes to the slow lane
@@ -102,7 +103,8 @@ class HostPace:
             pace.busy_at = state.busy_at
             pace.is_busy = is_busy_still(state.busy_at, now)
             owed = (state.allowed_at - now).total_seconds()
-            pace.allowed += min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
+            owed = min(max(owed, 0.0), state.delay_seconds)  # a calendar set back must not hold it for ever
+            pace.allowed += owed * _CALENDAR_SLACK
             pace.known_seconds = pace.restart_seconds
         if is_last_unknown:
             # The server may be busy still with a request that nobody waits for any more.

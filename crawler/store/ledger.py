@@ -33,7 +33,7 @@ from crawler.store.wants import leave_want, newest_answer, recent_wants
 
 LEAD = "observation"
 _GROUP_ROWS = 16_384
-_FOLD_ROWS = 150_000  # links that are sorted at once; some 60 MB
+_FOLD_ROWS = 50_000  # links that are sorted at once; some 20 MB
 FOLDED = ("observation", "link", "robots", "host_state")
 
 
@@ -202,7 +202,9 @@ class FetchLedger:
         query.view_files(self._con, "earlier", table, earlier)
         self._con.register("fresh", fresh)
         # There are fifty times as many links as pages: they are sorted one range after another.
-        spans = tables.spans(earlier, "target_host_key", _FOLD_ROWS) if table == "link" else [tables.EVERY_KEY]
+        spans = [tables.EVERY_KEY]
+        if table == "link":
+            spans = tables.spans(query.run(self._con, "fetch/link_hosts").fetchall(), _FOLD_ROWS)
         parts = (
             query.arrow(self._con, f"fetch/fold_{table}", {"low_key": low, "high_key": high}) for low, high in spans
         )

@@ -114,26 +114,17 @@ def batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pa.Reco
         yield from file.iter_batches(_BATCH_ROWS, columns=columns)
 
 
-def spans(paths: Sequence[str], column: str, rows: int) -> list[tuple[int, int]]:
-    """Ranges of a 64-bit key column, both ends included and all keys covered, of about `rows` rows each.
+def spans(counts: Iterable[tuple[int, int]], rows: int) -> list[tuple[int, int]]:
+    """Ranges of a 64-bit key, both ends included and all keys covered, of at most `rows` rows where keys allow it.
 
-    By the footers of sorted files: a key with more rows makes a longer range.
+    counts: keys in their order with the number of their rows; a key is never cut.
     """
-    starts: list[tuple[int, int]] = []
-    for path in paths:
-        footer = pq.read_metadata(path)
-        place = footer.schema.names.index(column)
-        for number in range(footer.num_row_groups):
-            group = footer.row_group(number)
-            statistics = group.column(place).statistics
-            if statistics is not None and statistics.has_min_max:
-                starts.append((statistics.min, group.num_rows))
     low, high = EVERY_KEY
     found, seen = [], 0
-    for start, count in sorted(starts):
-        if seen >= rows and start > low:
-            found.append((low, start - 1))
-            low, seen = start, 0
+    for key, count in counts:
+        if seen and seen + count > rows:
+            found.append((low, key - 1))
+            low, seen = key, 0
         seen += count
     return [*found, (low, high)]
 

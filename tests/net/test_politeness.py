@@ -118,12 +118,12 @@ def resumed(state: HostState | None, *, unknown: bool = False, floor: float = 1.
 
 def test_a_hold_outlives_its_task() -> None:
     state = a_state(delay_seconds=120.0, allowed_at=NOW + timedelta(seconds=45))
-    assert resumed(state).allowed == 1045.0
+    assert 1045.0 < resumed(state).allowed < 1045.5, "a calendar that runs half a percent too fast asks too early"
     assert not resumed(state).is_unrecorded
 
 
-def test_a_calendar_that_was_set_back_holds_no_host_for_longer_than_its_delay() -> None:
-    assert resumed(a_state(delay_seconds=5.0, allowed_at=NOW + timedelta(days=3))).allowed == 1005.0
+def test_a_calendar_that_was_set_back_holds_no_host_for_much_longer_than_its_delay() -> None:
+    assert 1005.0 <= resumed(a_state(delay_seconds=5.0, allowed_at=NOW + timedelta(days=3))).allowed < 1005.1
     assert resumed(a_state(allowed_at=NOW - timedelta(days=3))).allowed == 1000.0
 
 

@@ -141,7 +141,7 @@ def input_columns(name: str, of: str, candidate: str | None) -> Columns:
     """The columns of the input `name` of the statement `of`."""
     folder = of.partition("/")[0]
     if name in ("earlier", "fresh"):
-        return query.columns_of(of.partition("fold_")[2])
+        return query.columns_of(of.partition("fold_")[2] or "link")
     if name == "candidate":
         return result_columns(candidate or CANDIDATES[folder][0])
     if name == "publication":
