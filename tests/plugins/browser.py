@@ -42,6 +42,9 @@ class Browser:
             self._socket = self._open.enter_context(connect(page["webSocketDebuggerUrl"], max_size=2**26, proxy=None))
             for domain in ("Page", "Runtime", "Network", "Log"):
                 self.send(f"{domain}.enable")
+            self.send(
+                "Emulation.setFocusEmulationEnabled", enabled=True
+            )  # a person looks at it: it may use the clipboard
         except BaseException:
             self._end()
             raise

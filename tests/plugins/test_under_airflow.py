@@ -25,7 +25,11 @@ PATHS = [
     "/recrawl/static/page.js",
 ]
 FRAME = "document.querySelector('iframe').contentDocument"
-CLICK = "(button) => { if (button.textContent == 'Copy') button.click(); return button.textContent == 'Copied'; }"
+# As a person's click: the button has the focus, which the clipboard wants.
+CLICK = (
+    "(button) => { if (button.textContent != 'Copied') { button.focus(); button.click(); }"
+    " return button.textContent == 'Copied'; }"
+)
 
 
 @pytest.fixture(scope="module")
