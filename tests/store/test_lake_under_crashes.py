@@ -30,6 +30,8 @@ from crawler.store.reader import open_reader
 from tests.store.gated import GatedFiles, Killed, NoGuard, Task
 from tests.store.small_web import BUCKETS, FIRST_DAY, PAGES, A, B, ManualClock, fetch, small_settings
 
+pytestmark = pytest.mark.xdist_group("crashes")  # groups begin first, so that the longest tests are not the last
+
 CYCLES = [Cycle((FIRST_DAY + timedelta(days=day)).date()) for day in range(2)]
 EXPECTED = (BucketTaken, LeaseLost, NotPlanned, StaleCheck, Killed)
 STAGES = ["plan", "admit", "fetch", "fetch", "fetch", "fingerprint", "merge", "merge", "check+publish"]

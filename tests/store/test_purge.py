@@ -23,6 +23,8 @@ from tests.store.small_cycle import CYCLES, fetch_all, fold, prepare, run_whole,
 from tests.store.small_lake import DAY, digest, known, lake_at, observed, read, write
 from tests.store.small_web import PAGES, A, B, ManualClock, bucket_of_url, fetch, small_settings
 
+pytestmark = pytest.mark.xdist_group("purge")  # one crawl for all of them
+
 URL, MIRROR = f"{A}/1", f"{B}/copy"  # both say "same"; the first is the shorter
 BODY = PAGES[URL][0].encode()
 
