@@ -10,7 +10,7 @@ from tests.stages.memory_ledger import MemoryLedger, make_settings
 from tests.web.faults import FAULTS, host_of, script
 from tests.web.server import ScriptedServer
 
-LIMITS = {"connect_seconds": 1, "read_seconds": 1, "total_seconds": 2, "max_body_bytes": 1 << 20, "threads": 40}
+LIMITS = {"connect_seconds": 2, "read_seconds": 3, "total_seconds": 6, "max_body_bytes": 1 << 20, "threads": 40}
 
 
 def test_each_fault_ends_with_its_outcome_and_holds_no_other_up() -> None:
