@@ -12,8 +12,8 @@ from typing import Any
 
 from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
+from crawler.core.progress import Progress
 from crawler.stages import fetch
-from crawler.stages.fetch.progress import Progress
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
 

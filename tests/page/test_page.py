@@ -5,21 +5,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.page.page import Page, read_page
+from crawler.page.page import Page
+from tests.cases import links
 from tests.cases.facts import Row
 from tests.cases.required import each_row, require
 
 
 def read(body: bytes | str, **changes: Any) -> Page:
-    arguments: dict[str, Any] = {
-        "url": "https://example.com/a/page.html",
-        "content_type": "text/html",
-        "headers": [],
-        "product_token": "ExampleBot",
-        "min_text_bytes": 0,
-        "max_parse_bytes": 2 << 20,
-    }
-    return read_page(body.encode() if isinstance(body, str) else body, **(arguments | changes))
+    return links.read(body.encode() if isinstance(body, str) else body, **changes)
 
 
 def targets(page: Page, *kinds: str) -> list[str]:

@@ -11,33 +11,20 @@ from typing import Any
 
 import pytest
 
-from crawler.core.clock import SimulatedClock, SystemClock
+from crawler.core.clock import SimulatedClock
 from crawler.core.columns import FoundLinks
-from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.fetch_settings import HostSettings
 from crawler.core.model import Row
+from crawler.core.progress import Progress
 from crawler.stages import fetch
 from crawler.stages.fetch import rows as fetch_rows
-from crawler.stages.fetch.progress import Progress
 from tests.stages.memory_ledger import MemoryLedger, make_settings, target
+from tests.stages.robots_runs import TOLERANCE_SECONDS, run, urls
 from tests.web.recipes import make
-from tests.web.server import ScriptedServer
 from tests.web.site import PAGE, gaps, site
 
-TOLERANCE_SECONDS = 0.005
 PAGE_DIGEST = hashlib.sha256(make(PAGE)).digest()
-
-
-def run(ledger: MemoryLedger, server: ScriptedServer, settings: Settings | None = None, **more: Any) -> dict[str, int]:
-    bucket, buckets = more.pop("bucket", 0), more.pop("buckets", 1)
-    cycle = Cycle(datetime.now(UTC).date())
-    with server.intercept():
-        return fetch.fetch(ledger, settings or make_settings(), SystemClock(), cycle, bucket, buckets, **more)
-
-
-def urls(count: int, host: str = "a.test") -> list[str]:
-    return [f"http://{host}/{number}" for number in range(count)]
 
 
 # Delays

@@ -8,9 +8,9 @@ import pytest
 
 from crawler.core.clock import SystemClock
 from crawler.core.cycle import Cycle
+from crawler.core.progress import Progress
 from crawler.stages import fetch
 from crawler.stages.fetch import engine
-from crawler.stages.fetch.progress import Progress
 from tests.stages.memory_ledger import MemoryLedger, make_settings
 from tests.web.server import ScriptedServer
 from tests.web.site import PAGE, site

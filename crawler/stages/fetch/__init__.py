@@ -19,6 +19,7 @@ from crawler.core.clock import Clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.core.model import Target
+from crawler.core.progress import Progress
 from crawler.core.secrets import Secrets, resolve_secrets
 from crawler.net.access import Access
 from crawler.net.client import Client
@@ -29,7 +30,6 @@ from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.memory import give_back_bodies
-from crawler.stages.fetch.progress import Progress
 from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
 from crawler.stages.fetch.trust import Trust
 from crawler.stages.fetch.turns import Turns

@@ -18,13 +18,14 @@ from functools import partial
 from crawler.core.columns import FoundLinks
 from crawler.core.errors import ProxyFailed
 from crawler.core.model import HostState, Row
+from crawler.core.progress import Progress
 from crawler.net.client import BeforeSend
 from crawler.net.gates import Gates
 from crawler.net.politeness import HostPace
 from crawler.net.reply import Abandoned, Reply
 from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
-from crawler.stages.fetch.progress import Progress, progress_of
+from crawler.stages.fetch.progress import progress_of
 from crawler.stages.fetch.rows import Visit
 from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
 from crawler.stages.fetch.segment import Segment

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from crawler.core.progress import OUTCOMES, Progress
 from crawler.stages.fetch.hosts import Host, State
 
-__all__ = ["Progress", "progress_of"]
-
 
 def progress_of(counts: Counter[str], hosts: Iterable[Host], *, planned: int, seconds: float, now: float) -> Progress:
     """The progress by an engine's counts and hosts at the monotonic instant `now`."""
