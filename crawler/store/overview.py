@@ -99,6 +99,7 @@ def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
     days = _days(planned)[-last:] if last else []
     now = [_Bucket.look(lake, bucket) for bucket in range(lake.buckets)]
     con = lake.connect()
+    keep_purged(lake, con)
     files = {(day, b.number): b.observations(lake, day) for day in days if day in planned for b in now}
     query.view_files(con, "observation_files", "observation", lake.paths(f for found in files.values() for f in found))
     try:
@@ -226,7 +227,6 @@ def _count_open(lake: Lake, con: duckdb.DuckDBPyConnection, cycle: Cycle, bucket
     files = lake.current("observation", "bucket", bucket.number, bucket.written)
     query.view_files(con, "plan_files", "plan", [plan.path])
     query.view_files(con, "observed", "observation", lake.paths(file for file in files if file.epoch > plan.epoch))
-    keep_purged(lake, con)
     parameters = {
         "cutoff_priority": admission.cutoff_priority,
         "cutoff_url_key": admission.cutoff_url_key,
