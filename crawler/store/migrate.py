@@ -46,8 +46,13 @@ def _to_2(files: Files) -> None:
     )
 
 
+def _to_3(files: Files) -> None:
+    """What a page's URLs, language and links were found to be; the evidence of how often it changes."""
+    add_columns(files, {})
+
+
 # By the version that it starts from.
-MIGRATIONS: dict[int, Callable[[Files], None]] = {1: _to_2}
+MIGRATIONS: dict[int, Callable[[Files], None]] = {1: _to_2, 2: _to_3}
 
 
 def migrate(root: str, *, to_version: int = SCHEMA_VERSION) -> tuple[int, int]:
