@@ -1,6 +1,6 @@
 """300 random webs through the real stages and real HTTP, against a reference that shares no code with the product.
 
-Ten webs share a lake, since the stages' own time would otherwise be most of the test's.
+Thirty webs share a lake, since the stages' own time would otherwise be most of the test's.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from tests.crawl.server import Entry, Request, Response, WebServer, gaps
 from tests.crawl.webs import DENIED_BY_SCOPE, OUTSIDE_HOST, PRODUCT_TOKEN, Robots, Web, make_web
 
 WEBS = 300
-WEBS_PER_LAKE = 10
+WEBS_PER_LAKE = 30
 REST_DAYS = {"gone": 1}
 DELAY_SECONDS = 0.06
 CRAWL_DELAY_SECONDS = 0.25
