@@ -15,6 +15,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from crawler.core.errors import BadSettings, NoContact
 from crawler.core.fetch_settings import FetchSettings, HostSettings, PolitenessSettings
+from crawler.core.patterns import check_path_pattern
+from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
 
@@ -91,8 +93,7 @@ class ScopeRule(Section):
     def model_post_init(self, _context: object) -> None:
         if bool(self.allow) == bool(self.deny):
             raise ValueError("needs exactly one of allow and deny")
-        if not self.pattern.startswith(("/", "*")):
-            raise ValueError(f"pattern {self.pattern!r} starts with neither `/` nor `*`")
+        check_path_pattern(self.pattern)
 
 
 class ScopeSettings(Section):
@@ -112,18 +113,6 @@ class ScopeSettings(Section):
     )
     max_hops: int = Field(
         default=0, ge=0, description="How many links away from the hosts in scope a URL of another host may be."
-    )
-
-
-class PlanSettings(Section):
-    """What a cycle fetches."""
-
-    budget_urls: int = Field(default=100_000, ge=1, description="URLs that one cycle may fetch, over all buckets.")
-    max_urls_per_host: int = Field(
-        default=10_000, ge=1, description="URLs of one host that one cycle may plan; its delay may allow fewer."
-    )
-    min_interval_days: float = Field(
-        default=0.9, ge=0, description="Days that a URL rests after a fetch before it can be planned again."
     )
 
 
@@ -231,7 +220,8 @@ def parse_settings(tables: Mapping[str, Any], *, where: str = "given") -> Settin
     try:
         return Settings.model_validate(dict(tables))
     except ValidationError as error:
-        problem = error.errors()[0]
+        unknown_first = sorted(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+        problem = unknown_first[0]  # a key that is missing may be a misspelt one
         if problem["type"] == "extra_forbidden":
             raise BadSettings(where, f"unknown key {_dotted(problem['loc'])}", _nearest(problem["loc"])) from error
         said = "is no table" if problem["type"] in ("model_type", "dict_type") else problem["msg"]

@@ -7,6 +7,7 @@ from ipaddress import ip_network
 
 from pydantic import Field, field_validator
 
+from crawler.core.blackout import Blackout
 from crawler.core.references import DIRECT, check_headers, check_proxy, check_reference, origin_parts
 from crawler.core.section import Section
 
@@ -180,6 +181,12 @@ class HostSettings(Section):
         "stays one request a delay at most; slow answers no longer lower it.",
         examples=[4],
     )
+    blackout: tuple[str, ...] = Field(
+        default=(),
+        description="Times of the day (UTC, `HH:MM-HH:MM`, also over midnight) at which the host is asked for nothing, "
+        "robots.txt included. A plan counts only the rest of its window; what is left when one begins stays open.",
+        examples=[("22:00-06:00",)],
+    )
     prefixes: dict[str, int] = Field(
         default={},
         description="Shares of the host's turns by path prefix, so that no section of a large site waits for another: "
@@ -212,6 +219,12 @@ class HostSettings(Section):
     proxy_credentials: str = Field(
         default="", description="Login at this host's `proxy` by reference, as `fetch.proxy_credentials`."
     )
+
+    @field_validator("blackout")
+    @classmethod
+    def _times_of_the_day(cls, blackout: tuple[str, ...]) -> tuple[str, ...]:
+        Blackout.parse(blackout)
+        return blackout
 
     @field_validator("prefixes")
     @classmethod

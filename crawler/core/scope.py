@@ -1,20 +1,16 @@
 """What may be crawled: hosts, schemes, ports and path rules of the `[scope]` settings.
 
 The same rules exist twice on purpose: `decide` in Python for one URL, `host_rules` as regexes for a query over many.
-Patterns follow robots.txt: a prefix of path and query, `*` for any run, a final `$` for the end.
 Out of scope deletes nothing; it only keeps a URL out of a plan.
 """
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlsplit
-
-from tldextract import TLDExtract
 
 from crawler.core.config import ScopeSettings
 from crawler.core.errors import BadSettings
-from crawler.core.urls import CanonicalUrl, canonicalize, normalise_path
+from crawler.core.patterns import host_pattern, is_host_of, path_regex
 
 HostRule = tuple[int, bool, str | None, str]
 """Ordinal, whether it allows, regex anchored at the start (None: every path), name."""
@@ -53,7 +49,7 @@ class Scope:
         """Whether the host is in scope. Without `scope.hosts`: whether a seed is on it."""
         if not self._hosts:
             return host in self._seed_hosts
-        return any(_matches(pattern, host) for pattern in self._hosts)
+        return any(is_host_of(pattern, host) for pattern in self._hosts)
 
     def host_rules(self, host: str, *, any_host: bool = False) -> list[HostRule]:
         """The path rules of a host in order; the first whose regex matches path and query decides.
@@ -62,7 +58,7 @@ class Scope:
         """
         if not any_host and not self.covers(host):
             return [(0, False, None, OUT_OF_SCOPE)]
-        rules = [rule for rule in self._rules if _matches(rule.host, host)]
+        rules = [rule for rule in self._rules if is_host_of(rule.host, host)]
         found: list[HostRule] = [(n, rule.allow, rule.regex, rule.name) for n, rule in enumerate(rules)]
         return [*found, (len(rules), True, None, BY_DEFAULT)]
 
@@ -82,40 +78,9 @@ class Scope:
         raise AssertionError("the last rule of a host has no regex")
 
 
-def path_regex(pattern: str) -> str:
-    """The regex (the same in Python and RE2) of a path pattern; it begins with `^`."""
-    anchored = pattern.endswith("$")
-    runs = re.split(r"\*+", pattern.removesuffix("$") if anchored else pattern)
-    return "^" + ".*".join(re.escape(normalise_path(run)) for run in runs) + ("$" if anchored else "")
-
-
 def _host_pattern(text: str) -> str:
-    """`text` with its host in canonical form: lower case, IDNA."""
-    if text == "*":
-        return text
-    kind = next((kind for kind in ("*.", "domain:") if text.startswith(kind)), "")
-    host = canonicalize(f"http://{text.removeprefix(kind)}:1/")  # a second port makes it unreadable
-    if not isinstance(host, CanonicalUrl) or host.url != f"http://{host.host}:1/":
+    try:
+        return host_pattern(text)
+    except ValueError as error:
         cure = "Write `example.org`, `*.example.org` or `domain:example.org`, without port"
-        raise BadSettings("scope", f"{text!r} is no host", cure)
-    return kind + host.host
-
-
-def _matches(pattern: str, host: str) -> bool:
-    if pattern == "*":
-        return True
-    if pattern.startswith("*."):
-        return host == pattern[2:] or host.endswith(pattern[1:])
-    if pattern.startswith("domain:"):
-        return registrable_domain(host) == pattern.removeprefix("domain:")
-    return host == pattern
-
-
-@lru_cache(maxsize=65_536)
-def registrable_domain(host: str) -> str:
-    """The public suffix and one label more, e.g. `example.co.uk`; the host itself where there is none."""
-    return _public_suffixes(host).top_domain_under_public_suffix or host
-
-
-# No list is downloaded: the snapshot inside the package decides, the same on every machine.
-_public_suffixes = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+        raise BadSettings("scope", str(error), cure) from error

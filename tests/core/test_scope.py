@@ -7,7 +7,8 @@ import pytest
 
 from crawler.core.config import ScopeRule, ScopeSettings
 from crawler.core.errors import BadSettings
-from crawler.core.scope import Scope, path_regex, registrable_domain
+from crawler.core.patterns import path_regex, registrable_domain
+from crawler.core.scope import Scope
 
 NO_SEEDS: frozenset[str] = frozenset()
 
