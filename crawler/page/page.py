@@ -5,6 +5,7 @@ Pure: the same bytes and headers give the same Page. Raises nothing but ParserFa
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -13,6 +14,7 @@ from crawler.page import fingerprint
 from crawler.page.decode import decode
 from crawler.page.directives import Directives, header_directives
 from crawler.page.errors import ParserFailed
+from crawler.page.language import header_language, markup_language
 from crawler.page.links import Links, PageLink, header_links, is_nofollow, refresh_target
 from crawler.page.markup import parse
 from crawler.page.text import main_text, normalise
@@ -31,6 +33,7 @@ class Page:
     charset: str
     charset_reason: str
     title: str | None
+    language: str | None
     links: list[PageLink]
     canonical: CanonicalUrl | None
     noindex: bool
@@ -52,20 +55,23 @@ def read_page(
     product_token: str,
     min_text_bytes: int,
     max_parse_bytes: int,
+    at: datetime | None = None,
 ) -> Page:
     """Read `body`, which was served at `url` with `content_type` and the response `headers`.
 
     product_token: ours, as robots directives name it. min_text_bytes: shorter texts get neither copy digest nor
-    SimHash. max_parse_bytes: what follows is not looked at. Raises ParserFailed.
+    SimHash. max_parse_bytes: what follows is not looked at. at: when it was served; without it no date by which it asks
+    to be gone is looked at. Raises ParserFailed.
     """
     decoded = decode(body[:max_parse_bytes], content_type)
-    directives = header_directives(_values(headers, "x-robots-tag"), product_token)
+    directives = header_directives(_values(headers, "x-robots-tag"), product_token, at)
     links = Links()
     canonicals: list[CanonicalUrl | None] = []
-    title = None
+    title = language = None
     if media_type(content_type) in _HTML_TYPES:
         tree = parse(decoded.text)
         title = _read_markup(tree, url, product_token, links, directives, canonicals)
+        language = markup_language(tree)
         text = main_text(tree, decoded.text)
     else:
         text = normalise(decoded.text)
@@ -75,7 +81,8 @@ def read_page(
         elif "next" in relations:
             links.add("header", target, url)
 
-    canonical = canonicals[0] if len(set(canonicals)) == 1 else None
+    named = {each and each.url for each in canonicals}
+    canonical = canonicals[0] if len(named) == 1 else None
     outlinks = list(links.found)
     if canonical is not None:
         links.add("canonical", canonical.fetch_url, url)
@@ -86,6 +93,7 @@ def read_page(
         charset=decoded.charset,
         charset_reason=decoded.reason,
         title=title,
+        language=language or header_language(_values(headers, "content-language")),
         links=_with_page_nofollow(links, directives),
         canonical=canonical,
         noindex=directives.noindex,

@@ -20,7 +20,7 @@ from crawler.page.page import Page, read_page
 _MEMORY, _MEMORABLE = 1 << 14, 200  # URLs; characters of one
 _TOO_DEEP = "traps.max_depth"
 _KIND_OF = {kind: place for place, kind in enumerate(KINDS)}
-_READ_HEADERS = frozenset({"x-robots-tag", "link"})
+_READ_HEADERS = frozenset({"x-robots-tag", "link", "content-language"})
 _XML_TYPES = frozenset({"application/xml", "text/xml", "application/rss+xml", "application/atom+xml"})
 
 
@@ -66,16 +66,20 @@ class Reading:
 
     error: str | None = None
     charset: str = ""
+    charset_reason: str = ""
     body_digest: bytes = b""
     text_digest: bytes = b""
     copy_digest: bytes | None = None
     text_bytes: int = 0
     simhash: int | None = None
     title: str | None = None
+    language: str | None = None
     noindex: bool = False
+    nofollow: bool = False
     noarchive: bool = False
     canonical_url: str | None = None
     links: int = 0
+    nofollow_links: int = 0
 
 
 def job_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -94,6 +98,7 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
             product_token=rules.product_token,
             min_text_bytes=rules.min_text_bytes,
             max_parse_bytes=rules.max_parse_bytes,
+            at=job.fetched_at,
         )
         found = _links(job, page)
     except (ParserFailed, MemoryError) as error:
@@ -103,16 +108,20 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
     links.add_page(found if digest != job.known_digest else [], job.depth)
     return Reading(
         charset=page.charset,
+        charset_reason=page.charset_reason,
         body_digest=digest,
         text_digest=page.text_digest,
         copy_digest=page.copy_digest,
         text_bytes=page.text_bytes,
         simhash=page.simhash,
         title=page.title,
+        language=page.language,
         noindex=page.noindex,
+        nofollow=page.nofollow,
         noarchive=page.noarchive,
         canonical_url=page.canonical.url if page.canonical else None,
         links=len(found),
+        nofollow_links=sum(is_nofollow for _, _, is_nofollow in found),
     )
 
 

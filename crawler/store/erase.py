@@ -33,15 +33,17 @@ Column: TypeAlias = pa.ChunkedArray | pa.Array
 Heirs: TypeAlias = dict[tuple[str, bytes], str]
 """By kind and digest the URL that is first once the purged first is gone."""
 
-_EMPTY: dict[str, object] = {"saved_bytes": 0, "stored": False, "noindex": False, "links": 0}  # of those without NULL
+# Of those without NULL.
+_EMPTY: dict[str, object] = {"saved_bytes": 0, "stored": False, "links": 0, "nofollow_links": 0}
+_EMPTY |= dict.fromkeys(("noindex", "nofollow", "noarchive"), False)
 _SAID = (
-    "etag", "last_modified", "content_type", "charset", "body_bytes", "saved_bytes", "stored", "body_digest",
-    "text_digest", "copy_digest", "text_bytes", "simhash", "content_changed", "title", "noindex", "redirect_url",
-    "canonical_url", "links", "error",
+    "etag", "last_modified", "sitemap", "content_type", "charset", "charset_reason", "body_bytes", "saved_bytes", "stored",
+    "body_digest", "text_digest", "copy_digest", "text_bytes", "simhash", "content_changed", "title", "language",
+    "noindex", "nofollow", "noarchive", "redirect_url", "canonical_url", "links", "nofollow_links", "error",
 )  # fmt: skip
 _VERSION = (
     "etag", "last_modified", "body_digest", "text_digest", "copy_digest", "simhash", "text_bytes", "body_bytes",
-    "title", "duplicate_of",
+    "title", "language", "duplicate_of",
 )  # fmt: skip
 
 
@@ -68,6 +70,7 @@ _LOG_RULES = {
     "link": _Rule(("source_url",), url="source_url"),
     "duplicate": _Rule(("first_url", "body_digest"), url="first_url", digest="body_digest"),
     "url": _Rule(("url",)),
+    "mention": _Rule(("url",)),
     "observation": _Rule(("url", *_SAID), digest="body_digest", forgets=_SAID),
 }
 _COPY = _Rule(("kind", "digest", "url", "body_digest", "is_first", "first_url"), digest="body_digest", has_heirs=True)

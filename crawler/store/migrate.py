@@ -22,6 +22,7 @@ _PACED = (
     NewColumn("address_delay_seconds", pa.float64(), 0.0),  # what was in force is not known: not to be judged by it
     NewColumn("address_buckets", pa.uint16(), 1),
 )
+_NAMED = (NewColumn("is_sitemap", pa.bool_(), value=False), NewColumn("announced_by", pa.list_(pa.string()), None))
 
 
 def _to_2(files: Files) -> None:
@@ -48,7 +49,33 @@ def _to_2(files: Files) -> None:
 
 def _to_3(files: Files) -> None:
     """What a page's URLs, language and links were found to be; the evidence of how often it changes."""
-    add_columns(files, {})
+    add_columns(
+        files,
+        {
+            "observation": (
+                NewColumn("charset_reason", pa.string(), None),
+                NewColumn("language", pa.string(), None),
+                NewColumn("nofollow", pa.bool_(), value=False),
+                NewColumn("noarchive", pa.bool_(), value=False),
+                NewColumn("nofollow_links", pa.uint32(), 0),
+                NewColumn("sitemap", pa.string(), None),
+            ),
+            "page": (
+                NewColumn("language", pa.string(), None),
+                *_NAMED,
+                NewColumn("inlinks", pa.uint32(), 0),
+                NewColumn("lastmod", pa.timestamp("us", "UTC"), None),
+                NewColumn("sitemap_priority", pa.float64(), None),
+            ),
+            "plan": _NAMED,
+            "link": (
+                NewColumn("is_first", pa.bool_(), value=False),  # in-links count from now on
+                NewColumn("lastmod", pa.timestamp("us", "UTC"), None),
+                NewColumn("priority", pa.float64(), None),
+                NewColumn("announced_by", pa.list_(pa.string()), None),
+            ),
+        },
+    )
 
 
 # By the version that it starts from.

@@ -27,6 +27,7 @@ CREATE TABLE observation (
     last_modified VARCHAR,
     content_type VARCHAR,
     charset VARCHAR,
+    charset_reason VARCHAR,
     wire_bytes UBIGINT NOT NULL,
     body_bytes UBIGINT,
     saved_bytes UBIGINT NOT NULL,
@@ -38,11 +39,16 @@ CREATE TABLE observation (
     text_bytes UINTEGER,
     simhash UBIGINT,
     content_changed BOOLEAN,
+    sitemap VARCHAR,
     title VARCHAR,
+    language VARCHAR,
     noindex BOOLEAN NOT NULL,
+    nofollow BOOLEAN NOT NULL,
+    noarchive BOOLEAN NOT NULL,
     redirect_url VARCHAR,
     canonical_url VARCHAR,
     links UINTEGER NOT NULL,
+    nofollow_links UINTEGER NOT NULL,
     retry_after_seconds DOUBLE,
     error VARCHAR
 );
@@ -75,6 +81,7 @@ COMMENT ON COLUMN observation.etag IS 'ETag of the response verbatim, or that of
 COMMENT ON COLUMN observation.last_modified IS 'Last-Modified of the response verbatim, or that of the stored copy after a 304';
 COMMENT ON COLUMN observation.content_type IS 'media type of the response in lower case, without parameters';
 COMMENT ON COLUMN observation.charset IS 'character encoding that the text was decoded with, e.g. utf-8';
+COMMENT ON COLUMN observation.charset_reason IS 'what says so: bom, header, xml, meta, or detected where the page is silent';
 COMMENT ON COLUMN observation.wire_bytes IS 'bytes of the body as transferred';
 COMMENT ON COLUMN observation.body_bytes IS 'bytes of the decoded body; NULL without one';
 COMMENT ON COLUMN observation.saved_bytes IS 'bytes of the stored body that a 304 made unnecessary to transfer, else 0';
@@ -86,10 +93,15 @@ COMMENT ON COLUMN observation.copy_digest IS 'SHA-256 of normalised text and out
 COMMENT ON COLUMN observation.text_bytes IS 'bytes of the normalised main text in UTF-8';
 COMMENT ON COLUMN observation.simhash IS '64-bit SimHash of word 2-shingles of the main text; NULL below copies.min_text_bytes';
 COMMENT ON COLUMN observation.content_changed IS 'whether text_digest differs from the previous version''s; NULL at the first fetch and without content';
+COMMENT ON COLUMN observation.sitemap IS 'what kind of sitemap or feed the body is: urlset, index, text, rss or atom; NULL for a page';
 COMMENT ON COLUMN observation.title IS 'title of the page, at most 300 characters';
-COMMENT ON COLUMN observation.noindex IS 'whether the page asks not to be indexed (meta robots, X-Robots-Tag)';
+COMMENT ON COLUMN observation.language IS 'primary subtag of the language that html lang or Content-Language declare, e.g. pt; NULL if neither does';
+COMMENT ON COLUMN observation.noindex IS 'whether the page asks not to be indexed (meta robots, X-Robots-Tag), or not any more (unavailable_after)';
+COMMENT ON COLUMN observation.nofollow IS 'whether the page asks to follow none of its links; they are counted only';
+COMMENT ON COLUMN observation.noarchive IS 'whether the page asks not to be archived: its body is not stored; captures of versions that did not ask stay';
 COMMENT ON COLUMN observation.redirect_url IS 'canonical URL of a redirect''s target';
 COMMENT ON COLUMN observation.canonical_url IS 'canonical URL that rel=canonical names';
 COMMENT ON COLUMN observation.links IS 'links found in the page after canonicalisation';
+COMMENT ON COLUMN observation.nofollow_links IS 'those of links that the page, or each link to that target, asks not to follow';
 COMMENT ON COLUMN observation.retry_after_seconds IS 'Retry-After of the response, in seconds';
 COMMENT ON COLUMN observation.error IS 'what failed, at most 200 printable characters';

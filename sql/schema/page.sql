@@ -11,6 +11,11 @@ CREATE TABLE page (
     hops USMALLINT NOT NULL,
     is_seed BOOLEAN NOT NULL,
     discovered_at TIMESTAMPTZ NOT NULL,
+    is_sitemap BOOLEAN NOT NULL,
+    announced_by VARCHAR[],
+    inlinks UINTEGER NOT NULL,
+    lastmod TIMESTAMPTZ,
+    sitemap_priority DOUBLE,
     outcome VARCHAR,
     status USMALLINT,
     streak USMALLINT NOT NULL,
@@ -29,6 +34,7 @@ CREATE TABLE page (
     text_bytes UINTEGER,
     body_bytes UBIGINT,
     title VARCHAR,
+    language VARCHAR,
     noindex BOOLEAN,
     redirect_url VARCHAR,
     canonical_url VARCHAR,
@@ -48,6 +54,11 @@ COMMENT ON COLUMN page.depth IS 'links from a seed';
 COMMENT ON COLUMN page.hops IS 'links from the hosts in scope';
 COMMENT ON COLUMN page.is_seed IS 'whether an operator named it';
 COMMENT ON COLUMN page.discovered_at IS 'instant at which it became known';
+COMMENT ON COLUMN page.is_sitemap IS 'whether robots.txt, settings, a sitemap index or a page names it as a sitemap or feed';
+COMMENT ON COLUMN page.announced_by IS 'hosts whose robots.txt or settings name this sitemap, in order; it may list their URLs beside those of its own host. NULL if none do';
+COMMENT ON COLUMN page.inlinks IS 'other pages that linked to it, without nofollow, when they were first fetched';
+COMMENT ON COLUMN page.lastmod IS 'latest change that a sitemap or feed has claimed for it: a hint, see observation.signalled for what came of it';
+COMMENT ON COLUMN page.sitemap_priority IS 'priority that a sitemap gave it last, 0 to 1; no part of the ranking unless a rule of yours uses it';
 COMMENT ON COLUMN page.outcome IS 'last outcome; NULL if never asked';
 COMMENT ON COLUMN page.status IS 'last HTTP status';
 COMMENT ON COLUMN page.streak IS 'observations in a row whose outcome is not a success';
@@ -66,6 +77,7 @@ COMMENT ON COLUMN page.simhash IS 'its SimHash';
 COMMENT ON COLUMN page.text_bytes IS 'bytes of its normalised text';
 COMMENT ON COLUMN page.body_bytes IS 'bytes of its body';
 COMMENT ON COLUMN page.title IS 'its title';
+COMMENT ON COLUMN page.language IS 'primary subtag of its declared language, e.g. pt';
 COMMENT ON COLUMN page.noindex IS 'whether it asks not to be indexed; NULL if it was never fetched';
 COMMENT ON COLUMN page.redirect_url IS 'where it redirects to; NULL unless the last success was a redirect';
 COMMENT ON COLUMN page.canonical_url IS 'what its rel=canonical names';

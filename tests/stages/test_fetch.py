@@ -267,8 +267,25 @@ def test_a_page_that_asks_not_to_be_kept_is_not_kept() -> None:
     with site({"http://a.test/0": exchange}) as server:
         run(ledger, server)
     (row,) = ledger.rows["observation"]
-    assert (row["stored"], row["noindex"], row["body_digest"]) == (False, True, PAGE_DIGEST)
+    assert (row["stored"], row["noindex"], row["noarchive"], row["body_digest"]) == (False, True, True, PAGE_DIGEST)
     assert ledger.rows["capture"] == []
+
+
+def test_what_a_page_says_of_itself_and_its_links_is_in_its_row() -> None:
+    page = "<html lang=pt-BR><meta charset=koi8-r><a href=/x>x</a><a rel=nofollow href=/y>y</a>"
+    exchanges = {
+        "http://a.test/0": {"body": page, "headers": [["Content-Type", "text/html"]]},
+        "http://a.test/1": {"body": "<meta name=robots content=nofollow><a href=/z>z</a><a href=/w>w</a>"},
+    }
+    ledger = MemoryLedger(urls(2))
+    with site(exchanges) as server:
+        run(ledger, server)
+    by_url = {row["url"]: row for row in ledger.rows["observation"]}
+    said = [
+        tuple(by_url[url][name] for name in ("charset_reason", "language", "nofollow", "links", "nofollow_links"))
+        for url in ("http://a.test/0", "http://a.test/1")
+    ]
+    assert said == [("meta", "pt", False, 2, 1), ("header", None, True, 2, 2)]
 
 
 def test_redirects_links_canonicals_and_sitemaps_become_link_rows() -> None:
@@ -279,7 +296,7 @@ def test_redirects_links_canonicals_and_sitemaps_become_link_rows() -> None:
         '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://a.test/s</loc></url></urlset>'
     )
     routes = {
-        "http://a.test/0": {"body": page},
+        "http://a.test/0": {"body": page, "headers": [["Content-Type", "text/html"]]},
         "http://a.test/1": {"status": 301, "headers": [["Location", "//c.test/caf\u00c3\u00a9"]]},
         "http://a.test/2": {"body": sitemap, "headers": [["Content-Type", "application/xml"]]},
     }

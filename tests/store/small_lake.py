@@ -101,7 +101,10 @@ def observed(url: str, body: str | None = None, *, at: datetime = NOON, **fields
         "saved_bytes": 0,
         "truncated": False,
         "noindex": False,
+        "nofollow": False,
+        "noarchive": False,
         "links": 0,
+        "nofollow_links": 0,
     }
     return {**row, **fields}
 
@@ -118,6 +121,7 @@ def linked(source: str, target: str, **fields: Any) -> Row:
         "nofollow": False,
         **{f"target_{name}": value for name, value in to.items()},
         "target_pattern_key": urls.pattern_key(to["url"]),
+        "is_first": True,
         "found_at": NOON,
     }
     return {**row, **fields}

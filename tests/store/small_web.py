@@ -125,7 +125,10 @@ def _rows(lake: Lake, target: Any, token: str) -> dict[str, list[dict[str, Any]]
         "text_digest": digest(text),
         "content_changed": False if known else None,
         "noindex": False,
+        "nofollow": False,
+        "noarchive": False,
         "links": len(links),
+        "nofollow_links": 0,
         "title": token,
     }
     if known:

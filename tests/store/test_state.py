@@ -41,6 +41,10 @@ def checkpoint(lake: Lake) -> int:
     return write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
 
 
+def mentioned(url: str, **fields: Any) -> Row:
+    return {"url_key": url_key(url), "url": url, **fields}
+
+
 def marked(url: str, body: str, first_url: str) -> Row:
     return {"url_key": url_key(url), "body_digest": digest(body), "first_url": first_url}
 
@@ -69,6 +73,7 @@ def observations(draw: st.DrawFn) -> tuple[str, list[Row]]:
             "etag": draw(TEXTS),
             "last_modified": draw(TEXTS),
             "title": draw(TEXTS),
+            "language": draw(TEXTS),
             "redirect_url": draw(TEXTS) if outcome == "redirected" else None,
             "canonical_url": draw(TEXTS),
             "noindex": draw(st.booleans()),
@@ -93,9 +98,25 @@ MARKS = st.tuples(
         unique_by=lambda row: (row["url_key"], row["body_digest"]),
     ),
 )
+MENTIONS = st.tuples(
+    st.just("mention"),
+    st.lists(
+        st.builds(
+            mentioned,
+            st.sampled_from(URLS),
+            inlinks=st.integers(0, 3),
+            lastmod=st.none() | st.sampled_from([NOON, NOON + timedelta(days=1)]),
+            sitemap_priority=st.none() | st.sampled_from([0.0, 0.5]),
+            is_sitemap=st.booleans(),
+            announced_by=st.none() | st.lists(st.sampled_from(["b.test", "a.test"]), min_size=1, unique=True),
+        ),
+        min_size=1,
+        unique_by=lambda row: row["url"],
+    ),
+)
 REWRITE: tuple[str, list[Row]] = ("rewrite", [])
 LOG = st.lists(
-    st.tuples(st.one_of(observations(), observations(), FOUND, MARKS, st.just(REWRITE)), st.booleans()),
+    st.tuples(st.one_of(observations(), observations(), FOUND, MARKS, MENTIONS, st.just(REWRITE)), st.booleans()),
     min_size=1,
     max_size=8,
 )
@@ -105,8 +126,8 @@ def append(lake: Lake, table: str, rows: list[Row]) -> int:
     """Write one batch in an epoch of its own; `rewrite` makes one file of all observations so far."""
     if table == "rewrite":
         return write(lake, 0, {"observation": read(lake, "observation")}, finished=True)
-    if table == "duplicate":
-        return write(lake, 0, {"duplicate": rows, "url": []})
+    if table in ("duplicate", "mention"):
+        return write(lake, 0, {table: rows, "url": []})
     return write(lake, 0, {table: rows})
 
 
@@ -150,16 +171,28 @@ class PlainLoop:
                 page = next(page for page in self.pages.values() if page["url_key"] == row["url_key"])
                 if page["body_digest"] == row["body_digest"]:
                     page["duplicate_of"] = row["first_url"]
+            elif table == "mention":
+                self._mention(self.pages[row["url"]], row)
 
     def _find(self, row: Row) -> None:
         new = {name: row[name] for name in ("url_key", "host", "depth", "discovered_at", "is_seed")}
-        counts: Row = {"streak": 0, "fetches": 0, "changes": 0, "last_epoch": 0}
+        counts: Row = {"streak": 0, "fetches": 0, "changes": 0, "last_epoch": 0, "inlinks": 0, "is_sitemap": False}
         unset = (
             *("outcome", "status", "asked_at", "fetched_at", "changed_at", "etag", "last_modified", "body_digest"),
-            *("body_bytes", "title", "canonical_url", "redirect_url", "duplicate_of", "noindex"),
+            *("body_bytes", "title", "language", "canonical_url", "redirect_url", "duplicate_of"),
+            "noindex",
+            *("lastmod", "sitemap_priority", "announced_by"),
         )
         page = self.pages.setdefault(row["url"], {**new, **counts, **dict.fromkeys(unset)})
         page["is_seed"] |= row["is_seed"]
+
+    def _mention(self, page: Row, row: Row) -> None:
+        page["inlinks"] += row["inlinks"]
+        page["is_sitemap"] |= row["is_sitemap"]
+        page["lastmod"] = max(filter(None, (page["lastmod"], row["lastmod"])), default=None)
+        if row["sitemap_priority"] is not None:
+            page["sitemap_priority"] = row["sitemap_priority"]
+        page["announced_by"] = sorted({*(page["announced_by"] or ()), *(row["announced_by"] or ())}) or None
 
     def _observe(self, page: Row, row: Row, epoch: int) -> None:
         page |= {"outcome": row["outcome"], "status": row["status"], "asked_at": row["fetched_at"]}
@@ -176,7 +209,8 @@ class PlainLoop:
                 page["duplicate_of"] = None
             if row["content_changed"] is not False:
                 page["changed_at"] = row["fetched_at"]
-            page |= {name: row[name] for name in ("body_digest", "body_bytes", "title", "canonical_url", "noindex")}
+            content = ("body_digest", "body_bytes", "title", "language", "canonical_url", "noindex")
+            page |= {name: row[name] for name in content}
 
 
 # What each column remembers

@@ -107,6 +107,7 @@ def complete(found: Visit, reading: Reading) -> None:
         "etag": _validator(reply, "etag"),
         "last_modified": _validator(reply, "last-modified"),
         "charset": reading.charset,
+        "charset_reason": reading.charset_reason,
         "body_bytes": len(body),
         "stored": is_stored,
         "body_digest": reading.body_digest,
@@ -116,9 +117,13 @@ def complete(found: Visit, reading: Reading) -> None:
         "simhash": reading.simhash,
         "content_changed": _has_changed(target, reading.text_digest, is_same=is_same),
         "title": reading.title,
+        "language": reading.language,
         "noindex": reading.noindex,
+        "nofollow": reading.nofollow,
+        "noarchive": reading.noarchive,
         "canonical_url": reading.canonical_url,
         "links": reading.links,
+        "nofollow_links": reading.nofollow_links,
     }
     if is_stored:
         found.capture = _capture(target, reply, body, reading.body_digest, reading.charset)
@@ -127,7 +132,9 @@ def complete(found: Visit, reading: Reading) -> None:
 def link_source(found: Visit) -> LinkSource:
     """The visited page as the source of its links."""
     target = found.target
-    return LinkSource(target.url_key, target.url, target.depth, target.hops, found.reply.fetched_at)
+    is_first = target.body_digest is None
+    at = found.reply.fetched_at
+    return LinkSource(target.url_key, target.url, target.depth, target.hops, at, is_first, target.announced_by)
 
 
 def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict: str, valid_until: datetime) -> Row:
@@ -196,6 +203,7 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "last_modified": None,
         "content_type": None,
         "charset": None,
+        "charset_reason": None,
         "wire_bytes": 0,
         "body_bytes": None,
         "saved_bytes": 0,
@@ -208,10 +216,14 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "simhash": None,
         "content_changed": None,
         "title": None,
+        "language": None,
         "noindex": False,
+        "nofollow": False,
+        "noarchive": False,
         "redirect_url": None,
         "canonical_url": None,
         "links": 0,
+        "nofollow_links": 0,
         "retry_after_seconds": None,
         "error": None,
     }
@@ -281,5 +293,6 @@ def _link(target: Target, kind: str, aim: CanonicalUrl, found_at: datetime, sett
         "target_host": aim.host,
         "target_pattern_key": pattern_key(aim.url),
         "trap": shape_trap(aim.url, target.depth + 1, settings.traps),
+        "is_first": False,
         "found_at": found_at,
     }
