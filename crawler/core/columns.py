@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-KINDS = ("a", "area", "frame", "iframe", "next", "refresh", "header", "canonical", "sitemap")
-"""What a link of a page can be; `kinds` holds places in it."""
+KINDS = ("a", "area", "frame", "iframe", "next", "refresh", "header", "canonical", "sitemap", "index", "feed")
+"""What a link of a page or sitemap can be; `kinds` holds places in it."""
+
+
+NO_HINT = -1
 
 
 @dataclass(slots=True)
@@ -37,6 +40,8 @@ class LinkColumns:
 
     counts: links of each page. kinds: places in `KINDS`; traps: places in `trap_names`, 0 for none; nofollow: 0 or 1;
     one byte a link each. hosts: places in `host_names`. urls are canonical, fetch_urls as they stand in the page.
+    hinted: places of the links, rising, that a sitemap says more of; lastmods: seconds since 1970, priorities:
+    0 to 1; `NO_HINT` for none.
     """
 
     counts: "array[int]" = field(default_factory=lambda: array("I"))
@@ -50,6 +55,9 @@ class LinkColumns:
     fetch_urls: Texts = field(default_factory=Texts)
     host_names: list[str] = field(default_factory=list)
     trap_names: list[str] = field(default_factory=list)
+    hinted: "array[int]" = field(default_factory=lambda: array("I"))
+    lastmods: "array[int]" = field(default_factory=lambda: array("q"))
+    priorities: "array[float]" = field(default_factory=lambda: array("d"))
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -57,13 +65,15 @@ class LinkColumns:
 
 @dataclass(frozen=True, slots=True)
 class LinkSource:
-    """A page as the source of its links; see sql/schema/link.sql."""
+    """A page, sitemap or feed as the source of its links; see sql/schema/link.sql. announced_by: of a sitemap index."""
 
     url_key: int
     url: str
     depth: int
     hops: int
     found_at: datetime
+    is_first: bool
+    announced_by: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

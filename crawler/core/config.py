@@ -19,6 +19,7 @@ from crawler.core.patterns import check_path_pattern
 from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
+from crawler.core.sitemap_settings import SitemapSettings
 
 ENVIRONMENT_PREFIX = "RECRAWL_"
 _CONTACT = re.compile(r"https?://\S+|\S+@\S+\.\S+")
@@ -177,6 +178,7 @@ class Settings(Section):
     plan: PlanSettings = PlanSettings()
     copies: CopySettings = CopySettings()
     traps: TrapSettings = TrapSettings()
+    sitemaps: SitemapSettings = SitemapSettings()
     engine: EngineSettings = EngineSettings()
     clock: ClockSettings = ClockSettings()
     host: Annotated[dict[str, HostSettings], Field(default_factory=dict)]

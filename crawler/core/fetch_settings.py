@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from crawler.core.blackout import Blackout
 from crawler.core.references import DIRECT, check_headers, check_proxy, check_reference, origin_parts
 from crawler.core.section import Section
+from crawler.core.sitemap_settings import check_sitemaps
 
 _LEAST_ABSENT_DAYS = 30
 
@@ -193,6 +194,12 @@ class HostSettings(Section):
         '`{"/docs/" = 3, "/blog/" = 1}`. The longest prefix counts; all other paths together are one section with a '
         "share of 1. Best first within a section.",
     )
+    sitemaps: tuple[str, ...] = Field(
+        default=(),
+        description="Sitemaps of this host besides those that its robots.txt names, on whatever host they are; they "
+        "may list URLs of this one.",
+        examples=[("https://cdn.example.net/example.org/sitemap.xml",)],
+    )
     headers: dict[str, str] = Field(
         default={},
         repr=False,
@@ -219,6 +226,11 @@ class HostSettings(Section):
     proxy_credentials: str = Field(
         default="", description="Login at this host's `proxy` by reference, as `fetch.proxy_credentials`."
     )
+
+    @field_validator("sitemaps")
+    @classmethod
+    def _are_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        return check_sitemaps(urls)
 
     @field_validator("blackout")
     @classmethod

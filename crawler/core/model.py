@@ -31,6 +31,8 @@ class Target:
     simhash: int | None = None
     text_bytes: int | None = None
     body_bytes: int | None = None
+    is_sitemap: bool = False
+    announced_by: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

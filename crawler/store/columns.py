@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from crawler.core.errors import CorruptLake
 from crawler.store.files import Files
 
-_LOG = re.compile(r"layout=\d+/([a-z_]+)/(?:bucket|shard)=\d+/cycle=[^/]+/e[^/]+\.parquet")
+_LOG = re.compile(r"layout=\d+/([a-z_]+)/(?:bucket|shard)=\d+/cycle=[^/]+/(?:e[^/]+|plan)\.parquet")
 _CHECKPOINT = re.compile(r"layout=\d+/checkpoint/bucket=\d+/e\d+-([a-z]+)\.parquet")
 _PARTS = {"page": "page", "host": "host_state", "robots": "robots"}
 
@@ -35,7 +35,7 @@ class NewColumn:
 def add_columns(files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int:
     """Give every file of the tables in `added` those of the columns that it lacks; returns the files rewritten.
 
-    Log and checkpoints, of every layout. May be run again after a crash: a file is either as it was or done. No task
+    Log, plans and checkpoints, of every layout. May be run again after a crash: a file is either as it was or done. No task
     may write to the lake meanwhile. Raises CorruptLake for a file that cannot be read.
     """
     rewritten = 0
@@ -46,7 +46,7 @@ def add_columns(files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int
 
 
 def _tables(files: Files) -> Iterator[tuple[str, str]]:
-    """The name and table of every Parquet file of log and checkpoints."""
+    """The name and table of every Parquet file of log, plans and checkpoints."""
     for name in files.all_names():
         if found := _LOG.fullmatch(name):
             yield name, found[1]

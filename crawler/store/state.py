@@ -84,6 +84,7 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
         ("tail_url", "url"),
         ("tail_observation", "observation"),
         ("tail_duplicate", "duplicate"),
+        ("tail_mention", "mention"),
         ("tail_host", "host_state"),
         ("tail_robots", "robots"),
     ):

@@ -5,7 +5,7 @@
 -- fetch_url is NULL where it is url.
 SELECT
     url_key, host_key, url, nullif(fetch_url, url) AS fetch_url, host, priority, depth, hops, etag, last_modified,
-    body_digest, text_digest, copy_digest, simhash, text_bytes, body_bytes
+    body_digest, text_digest, copy_digest, simhash, text_bytes, body_bytes, is_sitemap, announced_by
 FROM plan_files
 JOIN (SELECT host_key, max(priority) AS best_priority FROM plan_files GROUP BY host_key) USING (host_key)
 WHERE

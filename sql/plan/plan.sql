@@ -28,6 +28,8 @@ SELECT
     p.depth,
     p.hops,
     p.asked_at IS NULL AS is_new,
+    p.is_sitemap,
+    p.announced_by,
     p.etag,
     p.last_modified,
     p.body_digest,

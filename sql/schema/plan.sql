@@ -12,6 +12,8 @@ CREATE TABLE plan (
     depth USMALLINT NOT NULL,
     hops USMALLINT NOT NULL,
     is_new BOOLEAN NOT NULL,
+    is_sitemap BOOLEAN NOT NULL,
+    announced_by VARCHAR[],
     etag VARCHAR,
     last_modified VARCHAR,
     body_digest BLOB,
@@ -35,6 +37,8 @@ COMMENT ON COLUMN plan.host_rank IS 'rank within the host, from 1; at most its c
 COMMENT ON COLUMN plan.depth IS 'links from a seed';
 COMMENT ON COLUMN plan.hops IS 'links from the hosts in scope';
 COMMENT ON COLUMN plan.is_new IS 'whether it was never asked for';
+COMMENT ON COLUMN plan.is_sitemap IS 'whether it is a sitemap or feed, which has a schedule of its own';
+COMMENT ON COLUMN plan.announced_by IS 'hosts whose URLs this sitemap may list beside those of its own host; see page.announced_by';
 COMMENT ON COLUMN plan.etag IS 'validator to send in If-None-Match';
 COMMENT ON COLUMN plan.last_modified IS 'validator to send in If-Modified-Since';
 COMMENT ON COLUMN plan.body_digest IS 'SHA-256 of the stored version';

@@ -1,5 +1,5 @@
 -- The state of every touched URL: its checkpoint row with the tail of the log folded over it in (epoch, sequence) order.
--- Reads: touched, base_page, tail_url, tail_observation, tail_duplicate (rows from the checkpoint's epoch on).
+-- Reads: touched, base_page, tail_url, tail_observation, tail_duplicate, tail_mention (rows from the checkpoint's epoch on).
 -- Grain: one row per URL, columns of page.
 WITH base AS (
     SELECT *, page_place(p) AS place, page_content(p) AS content
@@ -51,11 +51,27 @@ marked AS (
         d.body_digest = coalesce(asked.content.body_digest, base.body_digest)
         AND log_position(d.epoch, d.sequence) > coalesce(asked.body_position, 0)
     GROUP BY d.url_key
+),
+mentioned AS (
+    SELECT
+        url_key,
+        sum(inlinks)::UINTEGER AS inlinks,
+        max(lastmod) AS lastmod,
+        arg_max(sitemap_priority, log_position(epoch, sequence)) AS sitemap_priority,
+        bool_or(is_sitemap) AS is_sitemap,
+        flatten(list(announced_by)) AS announced_by
+    FROM tail_mention
+    GROUP BY url_key
 )
 SELECT
     touched.url_key,
     unnest(coalesce(base.place, found.place)),
     coalesce(base.is_seed, false) OR coalesce(found.is_seed, false) AS is_seed,
+    coalesce(base.is_sitemap, false) OR coalesce(mentioned.is_sitemap, false) AS is_sitemap,
+    nullif(list_sort(list_distinct(list_concat(base.announced_by, mentioned.announced_by))), []) AS announced_by,
+    coalesce(base.inlinks, 0) + coalesce(mentioned.inlinks, 0) AS inlinks,
+    greatest(base.lastmod, mentioned.lastmod) AS lastmod,
+    coalesce(mentioned.sitemap_priority, base.sitemap_priority) AS sitemap_priority,
     coalesce(asked.last.outcome, base.outcome) AS outcome,
     CASE WHEN asked.last IS NULL THEN base.status ELSE asked.last.status END AS status,
     CASE WHEN asked.success IS NULL THEN coalesce(base.streak, 0) ELSE 0 END + coalesce(asked.streak, 0) AS streak,
@@ -75,4 +91,5 @@ LEFT JOIN base USING (url_key)
 LEFT JOIN found USING (url_key)
 LEFT JOIN asked USING (url_key)
 LEFT JOIN marked USING (url_key)
+LEFT JOIN mentioned USING (url_key)
 WHERE base.url_key IS NOT NULL OR found.url_key IS NOT NULL

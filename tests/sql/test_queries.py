@@ -15,6 +15,7 @@ import pytest
 
 from crawler.store import query
 from crawler.store.reader import _publication_query
+from crawler.store.steering import _INTERVALS, _WEIGHTS
 
 FIELDS = ("Reads", "Writes", "Params", "Grain")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,6 +36,7 @@ FILES = {
     "tail_url": "url",
     "tail_observation": "observation",
     "tail_duplicate": "duplicate",
+    "tail_mention": "mention",
     "tail_host": "host_state",
     "tail_robots": "robots",
     "observed": "observation",
@@ -63,6 +65,10 @@ GIVEN = {
     "in_scope_host": "host VARCHAR",
     "purged_url": "url_key UBIGINT, host VARCHAR",
     "purged_host": "host VARCHAR",
+    "wanted": "url_key UBIGINT",
+    "weight_rule": _WEIGHTS,
+    "interval_rule": _INTERVALS,
+    "force_order": "url_key UBIGINT, at TIMESTAMPTZ, reason VARCHAR",
     "span": "bucket USMALLINT, after_epoch UBIGINT, upto_epoch UBIGINT",
 }
 CANDIDATES = {
@@ -82,6 +88,7 @@ PARAMETERS: dict[str, Any] = {
     "since": NOW,
     "min_interval_days": 0.9,
     "new_days": 30,
+    "recheck_seeds_days": 1.0,
     "budget": 10,
     "other_cap": 10,
     "bin": -1,
