@@ -152,6 +152,14 @@ class BadPurge(UsageError):
         )
 
 
+class BadForce(UsageError):
+    """A force, or a lifting, of what cannot be forced or is not. Arguments: URL, problem, cure."""
+
+    def message(self, *details: object) -> str:
+        url, problem, cure = details
+        return f"{url} {problem}. {cure}"
+
+
 class MissingSecret(UsageError):
     """A setting refers to a secret that cannot be had. Arguments: key, reference, problem, cure; never the secret."""
 

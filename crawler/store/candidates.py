@@ -16,6 +16,7 @@ from crawler.store.lake import Lake
 from crawler.store.lease import Settled
 from crawler.store.scoping import judge, open_scope
 from crawler.store.state import open_state
+from crawler.store.steering import open_share
 
 # A URL that was never asked for ranks as one that was last asked for so many days ago.
 NEW_DAYS = 30
@@ -59,7 +60,8 @@ def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pa
     for host, own in lake.settings.host.items():
         floor = lake.settings.politeness.delay_seconds if own.delay_seconds is None else own.delay_seconds
         wanted = general if own.max_urls is None else own.max_urls
-        caps[host] = _cap(lake, wanted, max(floor, delays.get(host, 0)))
+        share = open_share(lake.settings, host, now)
+        caps[host] = _cap(lake, wanted, max(floor, delays.get(host, 0)), share) if share else 0
     for host, _, _, busy_at in pace:
         if caps[host] and is_busy_still(busy_at, now):
             caps[host] = max(caps[host] // 2, 1)  # as the fetch will do
@@ -67,8 +69,11 @@ def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pa
     query.keep_rows(con, "host_cap", "host VARCHAR, cap BIGINT", list(caps.items()))
 
 
-def _cap(lake: Lake, wanted: int, delay_seconds: float) -> int:
-    """`wanted` URLs of a host, or as many as its delay leaves time for; one at least, unless none is wanted."""
+def _cap(lake: Lake, wanted: int, delay_seconds: float, share: float = 1.0) -> int:
+    """`wanted` URLs of a host, or as many as its delay leaves time for; one at least, unless none is wanted.
+
+    share: of the window, in which it may be asked.
+    """
     if delay_seconds <= 0:
         return wanted
-    return min(wanted, max(1, int(lake.settings.fetch.window_hours * 3600 / delay_seconds)))
+    return min(wanted, max(1, int(share * lake.settings.fetch.window_hours * 3600 / delay_seconds)))

@@ -14,6 +14,7 @@ from typing import Any
 from crawler.core.errors import CorruptLake
 from crawler.store import log, overview, tables
 from crawler.store.files import LEFTOVER_SECONDS
+from crawler.store.forces import FORCES
 from crawler.store.holds import HOLDS, all_held
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES, Lease, newest_lease
@@ -44,7 +45,7 @@ _KNOWN = re.compile(
             r"locks/(?:bucket|shard)=\d{4}\.lock",
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
-            rf"layout=\d+/{HOLDS}/bucket=\d{{4}}/\d{{8}}\.json",
+            rf"layout=\d+/(?:{HOLDS}|{FORCES})/bucket=\d{{4}}/\d{{8}}\.json",
             rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
             rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",

@@ -4,13 +4,13 @@ A hold or a release is one small file, `hold/bucket=BBBB/NNNNNNNN.json`, created
 host the newest decides. They need no lease, so that they work while a fetch owns the bucket: it looks for itself.
 """
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crawler.core.errors import BadHost, CorruptLake, NotHeld
+from crawler.core.errors import BadHost, NotHeld
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.urls import CanonicalUrl, canonicalize
+from crawler.store.decisions import add_decision, read_decisions
 from crawler.store.lake import Lake, partition_name
 
 HOLDS = "hold"
@@ -45,15 +45,8 @@ def release(lake: Lake, host: str, reason: str = "") -> Hold:
 
 def held_hosts(lake: Lake, bucket: int) -> dict[str, Hold]:
     """The hosts of `bucket` that are held now, with the decision that holds. Raises CorruptLake."""
-    folder = _folder(lake, bucket)
-    newest: dict[str, Hold] = {}
-    for name in lake.files.names(folder):
-        path = f"{folder}/{name}"
-        try:
-            decision = Hold(**json.loads(lake.files.read(path)))
-        except (ValueError, TypeError) as error:
-            raise CorruptLake(lake.files.path(path), f"is no hold: {error}") from error
-        newest[decision.host] = decision
+    decisions = read_decisions(lake, _folder(lake, bucket), "hold", lambda _, fields: Hold(**fields))
+    newest = {decision.host: decision for decision in decisions}
     return {host: decision for host, decision in sorted(newest.items()) if decision.held}
 
 
@@ -77,10 +70,7 @@ def host_name(text: str) -> str:
 def _decide(lake: Lake, host: str, reason: str, *, held: bool) -> Hold:
     bucket = bucket_of(host_key(host), lake.buckets)
     decision = Hold(host, bucket, held, lake.clock.now().isoformat(timespec="seconds"), reason)
-    content = json.dumps(decision.to_dict()).encode()
-    folder = _folder(lake, bucket)
-    while not lake.files.create_bytes(content, f"{folder}/{len(lake.files.names(folder)) + 1:08d}.json"):
-        pass  # another decision came first
+    add_decision(lake, _folder(lake, bucket), decision.to_dict())
     return decision
 
 

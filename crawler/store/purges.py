@@ -6,22 +6,21 @@ known again by a link. `erase.py` then takes the content out of the lake and say
 """
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import duckdb
 
-from crawler.core.errors import BadPurge, CorruptLake
+from crawler.core.errors import BadPurge
 from crawler.core.keys import bucket_of, host_key, url_key
 from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.store import query
+from crawler.store.decisions import add_decision, read_decisions
 from crawler.store.holds import host_name
 from crawler.store.lake import Lake
 
 PURGES = "purge"
 RULE = "purge"
-_NAME = re.compile(r"(\d{8})\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,33 +114,19 @@ def mark_erased(lake: Lake, done: Purge, counts: dict[str, int]) -> None:
 
 
 def _in_force(lake: Lake) -> dict[str, Purge]:
-    newest: dict[str, Purge] = {}
-    names = lake.files.names(PURGES)
-    present = set(names)
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match is None:
-            continue
-        path = f"{PURGES}/{name}"
-        try:
-            fields = json.loads(lake.files.read(path))
-            is_erased = _erased_name(int(match[1])).removeprefix(f"{PURGES}/") in present
-            decision = Purge(number=int(match[1]), is_erased=is_erased, **fields)
-        except (ValueError, TypeError) as error:
-            raise CorruptLake(lake.files.path(path), f"is no purge: {error}") from error
-        newest[decision.name] = decision
+    present = set(lake.files.names(PURGES))
+
+    def made(number: int, fields: dict[str, Any]) -> Purge:
+        is_erased = _erased_name(number).removeprefix(f"{PURGES}/") in present
+        return Purge(number=number, is_erased=is_erased, **fields)
+
+    newest = {decision.name: decision for decision in read_decisions(lake, PURGES, "purge", made)}
     return {name: decision for name, decision in newest.items() if not decision.lifted}
 
 
 def _decide(lake: Lake, wanted: Purge) -> Purge:
     fields = {name: value for name, value in wanted.to_dict().items() if name not in ("number", "is_erased")}
-    content = json.dumps(fields).encode()
-    while True:
-        number = 1 + max(
-            (int(match[1]) for match in map(_NAME.fullmatch, lake.files.names(PURGES)) if match), default=0
-        )
-        if lake.files.create_bytes(content, f"{PURGES}/{number:08d}.json"):
-            return Purge(number=number, **fields)
+    return Purge(number=add_decision(lake, PURGES, fields), **fields)
 
 
 def _target(text: str) -> tuple[str, str, str]:
