@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from crawler.core.errors import BadSettings, NoContact
 from crawler.core.fetch_settings import FetchSettings, HostSettings, PolitenessSettings
-from crawler.core.patterns import check_path_pattern
+from crawler.core.patterns import check_path_pattern, host_pattern
 from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
@@ -129,27 +129,62 @@ class CopySettings(Section):
 
 
 class TrapSettings(Section):
-    """Limits on URLs that a site can make without end. What they stop is counted in `rejected`."""
+    """Limits on URLs that a site can make without end. `recrawl sql traps` tells what they stop; none stops a seed."""
 
     max_depth: int = Field(default=30, ge=1, description="Links from a seed.")
     max_url_length: int = Field(default=2000, ge=100, description="Characters of a canonical URL.")
     max_path_segments: int = Field(default=20, ge=1, description="Segments of a URL's path.")
     max_repeated_segments: int = Field(
-        default=3, ge=1, description="Times that one path segment, or one query parameter's name, may occur in a URL."
+        default=3,
+        ge=1,
+        description="Times that one path segment, or one query parameter's name, may occur in a URL; a sequence of "
+        "segments (`/a/b/a/b/a/b`) must stay below it.",
     )
     max_query_parameters: int = Field(default=12, ge=0, description="Query parameters of a URL.")
     max_urls_per_host: int = Field(default=1_000_000, ge=1, description="Known URLs of one host.")
     max_urls_per_pattern: int = Field(
-        default=200,
+        default=500,
         ge=1,
-        description="Known URLs of one path pattern (digits folded) of a host, once new content in it is rare.",
+        description="Pages of one path pattern (digits and long tokens folded) that are fetched on trust. A pattern "
+        "gets more as its pages bring new texts: up to its distinct texts divided by `min_new_share`.",
     )
     min_new_share: float = Field(
         default=0.1,
-        ge=0,
+        gt=0,
         le=1,
-        description="Share of distinct texts among the fetched pages of a pattern under which new content is rare.",
+        description="Share of distinct main texts among the fetched pages of a pattern, or of a host, below which new "
+        "content in it is rare. Lower wastes more fetches; higher stops parts of sites that repeat themselves.",
     )
+    max_urls_per_text: int = Field(
+        default=100,
+        ge=1,
+        description="Pages of one host with the same main text (pages that answer 200 for what does not exist, "
+        "sessions, calendars). Links of such pages are not followed beyond it, nor further ones fetched again.",
+    )
+    max_query_combinations: int = Field(
+        default=3,
+        ge=1,
+        description="Sets of two and more query parameters that one path is linked with. With more, and more than "
+        "`max_urls_per_value` URLs for each value of its most varied parameter, it is a faceted search: it gets "
+        "`max_urls_per_pattern` such URLs.",
+    )
+    max_urls_per_value: int = Field(default=10, ge=1, description="See `max_query_combinations`.")
+    max_barren_pages_per_host: int = Field(
+        default=1_000,
+        ge=1,
+        description="Pages of one host after which the share of distinct texts among them counts: below "
+        "`min_new_share`, a cycle plans no more URLs of the host than it has distinct texts.",
+    )
+    exempt_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Hosts, written as in scope.hosts, whose patterns, texts and queries are not counted: the limits "
+        "per pattern, text and query do not hold there, nor does it lose budget.",
+    )
+
+    @field_validator("exempt_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(host_pattern(host) for host in hosts)
 
 
 class EngineSettings(Section):

@@ -13,7 +13,8 @@ from hashlib import sha256
 
 from crawler.core.columns import KINDS, LinkColumns, Texts
 from crawler.core.keys import url_key
-from crawler.core.urls import CanonicalUrl, pattern_key, shape_trap
+from crawler.core.shape import pattern_key, shape_trap
+from crawler.core.urls import CanonicalUrl
 from crawler.page.errors import ParserFailed
 from crawler.page.page import Page, read_page
 

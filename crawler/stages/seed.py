@@ -11,6 +11,7 @@ from crawler.core import urls
 from crawler.core.cycle import Cycle
 from crawler.core.errors import BadSeeds
 from crawler.core.keys import bucket_of, host_key, url_key
+from crawler.core.shape import pattern_key
 from crawler.core.urls import CanonicalUrl, Reject
 from crawler.store import tables
 from crawler.store.lake import Lake
@@ -71,7 +72,7 @@ def _write_seeds(lake: Lake, seeds: list[CanonicalUrl]) -> None:
                     "url": seed.url,
                     "fetch_url": seed.fetch_url,
                     "host": seed.host,
-                    "pattern_key": urls.pattern_key(seed.url),
+                    "pattern_key": pattern_key(seed.url),
                     "depth": 0,
                     "hops": 0,
                     "is_seed": True,

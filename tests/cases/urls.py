@@ -1,7 +1,8 @@
 """Rows of urls.jsonl: a URL, perhaps with a base; its canonical form or `reject`, and whether its shape is a trap."""
 
 from crawler.core.config import TrapSettings
-from crawler.core.urls import CanonicalUrl, canonicalize, shape_trap
+from crawler.core.shape import shape_trap
+from crawler.core.urls import CanonicalUrl, canonicalize
 from tests.cases.facts import Row, compared
 
 

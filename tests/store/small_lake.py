@@ -9,6 +9,7 @@ from crawler.core import urls
 from crawler.core.config import parse_settings
 from crawler.core.cycle import Cycle
 from crawler.core.keys import bucket_of, host_key, url_key
+from crawler.core.shape import pattern_key
 from crawler.core.urls import CanonicalUrl
 from crawler.store import query, tables
 from crawler.store.lake import Lake
@@ -69,7 +70,7 @@ def known(url: str, **fields: Any) -> Row:
     """A row of table url."""
     row = {
         **_identity(url),
-        "pattern_key": urls.pattern_key(canonical(url).url),
+        "pattern_key": pattern_key(canonical(url).url),
         "depth": 1,
         "hops": 0,
         "is_seed": False,
@@ -120,7 +121,7 @@ def linked(source: str, target: str, **fields: Any) -> Row:
         "kind": "a",
         "nofollow": False,
         **{f"target_{name}": value for name, value in to.items()},
-        "target_pattern_key": urls.pattern_key(to["url"]),
+        "target_pattern_key": pattern_key(to["url"]),
         "is_first": True,
         "found_at": NOON,
     }

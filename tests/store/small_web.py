@@ -10,6 +10,7 @@ from crawler.core import urls
 from crawler.core.config import parse_settings
 from crawler.core.cycle import Cycle
 from crawler.core.keys import bucket_of, host_key, url_key
+from crawler.core.shape import pattern_key
 from crawler.core.urls import CanonicalUrl
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
@@ -158,7 +159,7 @@ def _rows(lake: Lake, target: Any, token: str) -> dict[str, list[dict[str, Any]]
                 "target_url": to.url,
                 "target_fetch_url": to.fetch_url,
                 "target_host": to.host,
-                "target_pattern_key": urls.pattern_key(to.url),
+                "target_pattern_key": pattern_key(to.url),
                 "found_at": now,
             }
         )

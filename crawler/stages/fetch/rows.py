@@ -15,7 +15,8 @@ from crawler.core.cycle import Cycle
 from crawler.core.keys import host_key, url_key
 from crawler.core.model import Row, Target
 from crawler.core.outcomes import Outcome
-from crawler.core.urls import CanonicalUrl, canonicalize, pattern_key, shape_trap
+from crawler.core.shape import pattern_key, shape_trap
+from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net.politeness import retry_after
 from crawler.net.reply import Reply, printable
 from crawler.page.reading import Job, Reading, job_headers
