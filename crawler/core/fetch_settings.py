@@ -271,6 +271,11 @@ class HostSettings(Section):
             origin_parts(origin)
         return origins
 
+    @property
+    def closed(self) -> Blackout:
+        """The times at which the host is asked for nothing."""
+        return Blackout.parse(self.blackout)
+
     def model_post_init(self, _context: object) -> None:
         if self.credentials and any(name.lower() == "authorization" for name in self.headers):
             raise ValueError("has both credentials and a header Authorization")

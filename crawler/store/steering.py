@@ -10,7 +10,6 @@ from typing import Any
 
 import duckdb
 
-from crawler.core.blackout import Blackout
 from crawler.core.config import Settings
 from crawler.core.patterns import is_host_of, path_regex
 from crawler.core.plan_settings import UrlRule
@@ -59,8 +58,7 @@ def open_share(settings: Settings, host: str, now: datetime) -> float:
     """How much of the window that begins now `host` may be asked in, between 0 and 1."""
     own = settings.host.get(host)
     window = settings.fetch.window_hours * 3600
-    blackout = Blackout.parse(own.blackout) if own else Blackout()
-    return blackout.open_seconds(now.timestamp(), now.timestamp() + window) / window
+    return own.closed.open_seconds(now.timestamp(), now.timestamp() + window) / window if own else 1.0
 
 
 def _by_host(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from crawler.core.blackout import Blackout
 from crawler.core.fetch_settings import PolitenessSettings
 from crawler.core.model import Target
 from crawler.core.outcomes import Outcome, of_status
@@ -37,6 +38,7 @@ class Site:
     connecting: Sequence[float] = (0.0,)
     connections: int = 1
     held: tuple[float, float] | None = None
+    closed: Blackout = Blackout()
 
 
 @dataclass(eq=False)
@@ -102,7 +104,7 @@ class Simulation:
 
     def _host(self, name: str, site: Site) -> Host:
         pace = HostPace(self.politeness, site.delay, 0.0, connections=site.connections)
-        host = Host(name, pace, address=site.addresses[0])
+        host = Host(name, pace, address=site.addresses[0], closed=site.closed)
         planned = [target(f"http://{name}/{number}", priority=-number) for number in range(site.pages)]
         host.plan(planned, {f"http://{name}": range(site.pages)} if planned else {})
         for origin in host.origins.values():

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.core.blackout import Blackout
 from crawler.core.fetch_settings import PolitenessSettings
 from tests.stages.simulation import Asked, Simulation, Site, quiet
 
@@ -94,6 +95,7 @@ sites = st.lists(
         connecting=st.lists(st.floats(0, 2), min_size=1, max_size=4),
         connections=st.sampled_from([1, 1, 1, 2, 5]),
         held=st.one_of(st.none(), st.tuples(st.floats(0, 20), st.floats(20, 60))),
+        closed=st.sampled_from([Blackout()] * 3 + [Blackout(((3, 17),)), Blackout(((0, 5), (9, 40)))]),
     ),
     min_size=1,
     max_size=8,
@@ -126,6 +128,8 @@ def test_no_request_breaks_a_gate_whatever_the_web_is_like(
         assert most_at_once(spans) <= site.connections
         held = site.held or (math.inf, math.inf)
         assert not [begun for begun, _ in spans if held[0] < begun < held[1]]
+        sent = [asked.sent for asked in run.log if asked.host == name]
+        assert all(site.closed.open_from(instant) == instant for instant in sent), "nothing goes out in a blackout"
 
 
 def bound(run: Simulation) -> float:

@@ -30,7 +30,7 @@ from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.memory import give_back_bodies
-from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
+from crawler.stages.fetch.task import Ledger, Task, closed_of, connections_of, floor_of
 from crawler.stages.fetch.trust import Trust
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
@@ -154,6 +154,8 @@ def _hosts(ledger: Ledger, task: Task, targets: Sequence[Target]) -> list[Host]:
             most_pages=most,
             window_seconds=settings.fetch.window_hours * 3600,
             sections=own.prefixes if own else {},
+            closed=closed_of(settings, name),
+            calendar_ahead=now.timestamp() - monotonic,
             trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
         host.plan(targets, places)

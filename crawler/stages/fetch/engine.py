@@ -29,7 +29,7 @@ from crawler.stages.fetch.progress import progress_of
 from crawler.stages.fetch.rows import Visit
 from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
 from crawler.stages.fetch.segment import Segment
-from crawler.stages.fetch.task import Ledger, Task, connections_of, floor_of
+from crawler.stages.fetch.task import Ledger, Task, closed_of, connections_of, floor_of
 
 _SUPERVISE_SECONDS = 1.0
 _HOLDS_SECONDS = 15.0  # between two looks at the holds; an operator is promised obedience within a minute
@@ -361,7 +361,7 @@ class Engine:
             with self.lock:
                 self._schedule.begin(self._mine.turn, host, self._task.clock.monotonic(), share=share)
                 self._tell()
-        elif not self._gates.has_intervals:
+        elif not self._gates.has_intervals and not host.closed:
             return None
         return partial(self._before_send, host, host.address)
 
@@ -370,6 +370,7 @@ class Engine:
         while True:
             with self.lock:
                 now = clock.monotonic()
+                host.calendar_ahead = clock.now().timestamp() - now
                 at = self._schedule.may_send(host, address, now)
                 if at <= now:
                     start()
@@ -430,7 +431,14 @@ class Engine:
                 connections=connections_of(self._task.settings, name),
             )
             window = self._task.settings.fetch.window_hours * 3600
-            found = self._hosts[name] = Host(name, pace, window_seconds=window, is_held=name in self._held)
+            found = self._hosts[name] = Host(
+                name,
+                pace,
+                window_seconds=window,
+                is_held=name in self._held,
+                closed=closed_of(self._task.settings, name),
+                calendar_ahead=clock.now().timestamp() - clock.monotonic(),
+            )
             found.is_held |= self._is_barred(name)
         return found
 

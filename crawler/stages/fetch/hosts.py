@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 
+from crawler.core.blackout import Blackout
 from crawler.core.keys import host_key
 from crawler.core.model import RobotsCopy, Target, Want
 from crawler.core.outcomes import Outcome
@@ -134,7 +135,8 @@ class Host:
 
     address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
     asked for in this task. sections: shares of its turns by path prefix. is_held: an operator wants it left alone, so
-    what is planned there stays open.
+    what is planned there stays open. closed: times of the day at which it is not asked; calendar_ahead: seconds since
+    1970 when the monotonic clock showed 0, which tells them.
     """
 
     name: str
@@ -145,6 +147,8 @@ class Host:
     pages: int = 0
     sections: Mapping[str, int] = field(default_factory=dict)
     is_held: bool = False
+    closed: Blackout = field(default_factory=Blackout)
+    calendar_ahead: float = 0.0
     trust: Trust = field(default_factory=Trust)
     key: int = field(init=False)
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -175,9 +179,16 @@ class Host:
     def next_turn(self) -> float | None:
         """The monotonic instant of the next request, as far as this host decides it; None if it has none to send."""
         if self.errands:
-            return self.pace.allowed
+            return self.open_from(self.pace.allowed)
         waits = [o.not_before for o in self.origins.values() if o.targets and not o.is_sought]
-        return max(self.pace.allowed, min(waits)) if waits else None
+        return self.open_from(max(self.pace.allowed, min(waits))) if waits else None
+
+    def open_from(self, monotonic: float) -> float:
+        """The first instant from `monotonic` on at which an operator lets the host be asked."""
+        if not self.closed or math.isinf(monotonic):
+            return monotonic
+        wait = self.closed.open_from(monotonic + self.calendar_ahead) - monotonic - self.calendar_ahead
+        return monotonic + wait if wait > 0 else monotonic
 
     @property
     def left(self) -> int:

@@ -13,7 +13,7 @@ from crawler.stages.fetch.hosts import Host, State
 
 
 class Postponed(Exception):
-    """A request that was begun may not go out any more: its host has asked for time meanwhile."""
+    """A request that was begun may not go out any more: its host has asked for time meanwhile, or is closed now."""
 
 
 @dataclass(eq=False, slots=True)
@@ -103,6 +103,8 @@ class Schedule:
 
         Raises Postponed if it may not go out any more.
         """
+        if host.open_from(now) > now:
+            raise Postponed
         at = max(host.pace.may_send(now), self.gates.free(address))
         if at == math.inf:
             raise Postponed

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from crawler.core.blackout import Blackout
 from crawler.core.clock import Clock
 from crawler.core.columns import FoundLinks
 from crawler.core.config import Settings
@@ -60,3 +61,9 @@ def connections_of(settings: Settings, host: str) -> int:
     """How many requests may be under way at a host at once, by the settings."""
     own = settings.host.get(host)
     return 1 if own is None else own.connections
+
+
+def closed_of(settings: Settings, host: str) -> Blackout:
+    """The times at which a host is asked for nothing, by the settings."""
+    own = settings.host.get(host)
+    return Blackout() if own is None else own.closed
