@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     )(?![A-Za-z0-9])""",
     re.VERBOSE,
 )
+_MIXED = re.compile(rb"0[A-Za-z]+0")  # of folded digits: every token has it, few other words do
 _PLACE_BITS = 20
 """Lower bits of a pattern key, which belong to the query; the upper ones are the same for all queries of a path."""
 _NAMES_BITS = 16
@@ -50,7 +51,7 @@ def pattern_key(url: str) -> int:
     address, _, query = url.partition("?")
     host, _, path = address.partition("://")[2].partition("/")
     pattern = _fold_digits(path)
-    if pattern.count(b"0") > 1 and len(path) >= _SHORTEST_TOKEN:  # a token has digits in two places at least
+    if len(path) >= _SHORTEST_TOKEN and _MIXED.search(pattern):
         pattern = _fold_digits(_TOKEN.sub("~", path))
     place = xxh3_64_intdigest(b"%b/%b" % (host.encode(), pattern)) >> _PLACE_BITS << _PLACE_BITS
     if not query:
