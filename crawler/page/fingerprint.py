@@ -1,17 +1,21 @@
 """Fingerprints of a text: exact digests and the SimHash.
 
 The SimHash is the `simhash` package's, of word 2-shingles (one for each time that they occur) with xxh3_64 as its hash
-function. Only the summing of bits is ours: all at once it costs a third, and a feature of any weight counts right.
+function. Cutting the text into shingles and summing their bits are ours: all at once they cost a third, and a feature
+of any weight counts right.
 """
 
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from simhash import Simhash
 from xxhash import xxh3_64_digest
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SIMHASH_BITS = 64
 MAX_TEXT_LENGTH = 1 << 20
@@ -20,7 +24,10 @@ MAX_TEXT_LENGTH = 1 << 20
 # Scripts that put no space between words: there each character is a word, so that a shingle is a pair of characters.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-_ASCII_WORDS = bytes(byte if byte < 0x80 and (chr(byte).isalnum() or byte == 0x5F) else 0x20 for byte in range(256))
+_SPACE, _NEWLINE = b" \n"
+_ASCII_WORDS = bytes(
+    ord(chr(byte).lower()) if byte < 0x80 and (chr(byte).isalnum() or byte == 0x5F) else _SPACE for byte in range(256)
+)
 _ROWS = 255  # a column of so many bits sums up within a byte
 
 
@@ -49,17 +56,44 @@ class ShingleSimhash(Simhash):  # type: ignore[misc]  # the package has no types
 
 
 def shingles(text: str) -> list[bytes]:
-    """Each pair of neighbouring words of `text` in UTF-8, in order; the word itself where there is but one."""
-    found = words(text[:MAX_TEXT_LENGTH])
-    return list(map(b" ".join, pairwise(found))) if len(found) > 1 else found
+    """Each pair of neighbouring words of `text` in UTF-8; the word itself where there is but one.
+
+    First the pairs that begin with the first, third, fifth word, then the others: cutting a line of all words at every
+    second space, once from its start and once from its second word, takes a third of the time of joining pairs.
+    """
+    line = _word_line(text[:MAX_TEXT_LENGTH])
+    spaces = np.flatnonzero(line == _SPACE)
+    if not len(spaces):
+        return [line.tobytes()] if len(line) else []
+    second = spaces[0] + 1
+    found = _cut(line, spaces[1::2])
+    if len(spaces) % 2 == 0:
+        found.pop()  # the last word, alone
+    found += _cut(line[second:], spaces[2::2] - second)
+    if len(spaces) % 2:
+        found.pop()
+    return found
 
 
 def words(text: str) -> list[bytes]:
     """The words of `text` in lower case and UTF-8: runs of letters, digits and `_`."""
-    text = text.lower()
+    return _word_line(text).tobytes().split()
+
+
+def _word_line(text: str) -> "npt.NDArray[np.uint8]":
+    """The bytes of all words, one space between two."""
     if text.isascii():
-        return text.encode().translate(_ASCII_WORDS).split()
-    return "\n".join(_WORD.findall(text)).encode("utf-8", "surrogatepass").split(b"\n") if _WORD.search(text) else []
+        # With a space in front and behind, each sees its neighbour; of a run the last is kept, and none at the ends.
+        line = np.frombuffer(b" %b " % text.encode().translate(_ASCII_WORDS), dtype=np.uint8)
+        spaces = line == _SPACE
+        return np.compress(~(spaces[:-1] & spaces[1:]), line[:-1])[1:]
+    return np.frombuffer(" ".join(_WORD.findall(text.lower())).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def _cut(line: "npt.NDArray[np.uint8]", places: "npt.NDArray[np.intp]") -> list[bytes]:
+    pieces = line.copy()
+    pieces[places] = _NEWLINE
+    return pieces.tobytes().split(b"\n")
 
 
 def simhash_of_digests(digests: bytes, weights: Sequence[int] | None = None) -> int | None:

@@ -53,7 +53,14 @@ def test_the_short_way_for_ascii_finds_the_same_words(text: str) -> None:
 
 
 def test_scripts_without_spaces_give_pairs_of_characters() -> None:
-    assert [shingle.decode() for shingle in shingles("漢字かな Word")] == ["漢 字", "字 か", "か な", "な word"]
+    assert {shingle.decode() for shingle in shingles("漢字かな Word")} == {"漢 字", "字 か", "か な", "な word"}
+
+
+@given(st.text(alphabet="ab .é漢\n\x1e", max_size=60))
+def test_shingles_are_the_pairs_of_neighbouring_words(text: str) -> None:
+    found = words(text)
+    pairs = [b" ".join(pair) for pair in pairwise(found)] if len(found) > 1 else found
+    assert sorted(shingles(text)) == sorted(pairs)
 
 
 def test_what_follows_the_text_limit_does_not_count() -> None:
