@@ -20,6 +20,8 @@ from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
 from crawler.core.sitemap_settings import SitemapSettings
+from crawler.core.url_rules import UrlRules, url_rules
+from crawler.core.url_settings import UrlSettings
 
 ENVIRONMENT_PREFIX = "RECRAWL_"
 _CONTACT = re.compile(r"https?://\S+|\S+@\S+\.\S+")
@@ -208,6 +210,7 @@ class Settings(Section):
     crawl: CrawlSettings = CrawlSettings()
     lake: LakeSettings = LakeSettings()
     scope: ScopeSettings = ScopeSettings()
+    urls: UrlSettings = UrlSettings()
     fetch: FetchSettings = FetchSettings()
     politeness: PolitenessSettings = PolitenessSettings()
     plan: PlanSettings = PlanSettings()
@@ -226,6 +229,11 @@ class Settings(Section):
                 if origin_parts(origin)[1] != name.lower().strip("[]"):
                     raise ValueError(f"host {name!r} has the secret origin {origin!r}, which is another host")
         return hosts
+
+    @property
+    def url_rules(self) -> UrlRules:
+        """What `urls` and `host` say of URLs; made anew at each call, so a caller that needs it often keeps it."""
+        return url_rules(self.urls, self.host)
 
     def require_contact(self) -> None:
         """Raise NoContact unless the user agent has a product token and says whom to write to."""

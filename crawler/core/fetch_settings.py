@@ -11,6 +11,7 @@ from crawler.core.blackout import Blackout
 from crawler.core.references import DIRECT, check_headers, check_proxy, check_reference, origin_parts
 from crawler.core.section import Section
 from crawler.core.sitemap_settings import check_sitemaps
+from crawler.core.url_settings import HostUrlSettings
 
 _LEAST_ABSENT_DAYS = 30
 
@@ -165,8 +166,8 @@ class PolitenessSettings(Section):
         return days
 
 
-class HostSettings(Section):
-    """Exceptions for one host."""
+class HostFetchSettings(Section):
+    """How one host is asked, where that differs."""
 
     delay_seconds: float | None = Field(
         default=None, ge=0, description="Least delay between two requests instead of the general one.", examples=[5.0]
@@ -281,3 +282,7 @@ class HostSettings(Section):
             raise ValueError("has both credentials and a header Authorization")
         if self.proxy_credentials and self.proxy in ("", DIRECT):
             raise ValueError("has proxy_credentials without a proxy of its own")
+
+
+class HostSettings(HostUrlSettings, HostFetchSettings):
+    """Exceptions for one host."""

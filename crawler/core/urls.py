@@ -1,20 +1,20 @@
-"""The identity of a URL: its canonical form, its path pattern, and the traps that its shape gives away.
+"""The identity of a URL: its canonical form.
 
 Canonical = WHATWG parse (ada-url), then steps of RFC 3986 6.2.2 that WHATWG leaves out, then what names a visit
-instead of a page dropped: fragment, credentials, tracking and session parameters (`dropped_parameters.txt`).
-Trailing slash and letter case of the path are kept. Canonicalising twice changes nothing, and no text makes it raise.
-It knows no scope and no setting but the trap limits that it is given.
+instead of a page dropped: fragment, credentials, and the parameters that `UrlRules` drops. Trailing slash and letter
+case of the path are kept unless a host's rules say otherwise. Canonicalising twice changes nothing, and no text makes
+it raise. It knows no scope; the settings reach it as `UrlRules`.
 """
 
 import re
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import lru_cache
-from importlib.resources import files
-from typing import Protocol
+from typing import NamedTuple
 
 from ada_url import URL
-from xxhash import xxh3_64_intdigest
+
+from crawler.core.escapes import encode, normalise_escapes
+from crawler.core.url_rules import DATA_FILE, NO_RULES, HostRules, UrlRules
 
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; longer ones are rejected."""
@@ -23,17 +23,14 @@ _MAX_FETCH_LENGTH = 8000  # RFC 9110 4.1: what a server should at least understa
 _MAX_TEXT_LENGTH = 1 << 16  # of the text before cleaning, so that a megabyte of href costs nothing
 _MAX_HOST_LENGTH = 253  # RFC 1035 2.3.4, without the root dot
 _MAX_LABEL_LENGTH = 63
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FOLD_DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else byte for byte in range(256))
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
-_PATH_CHARACTER = r"[A-Za-z0-9_~!$&'*+,=@-]"  # without what needs a look: dots, escapes, sessions, colons
-# A URL whose path WHATWG takes as it stands: but for leading `../`, no dot segment, escape or odd character is in it.
+# A URL whose path WHATWG takes as it stands: but for leading `../`, no dot segment and no odd character is in it.
+_PATH = r"A-Za-z0-9_~!$&'()*+,;=@-"
+_ESCAPED = r"%(?!2[Ee])[0-9A-Fa-f]{2}"  # but no dot
 _PLAIN = re.compile(
-    rf"""(?:(https?://[A-Za-z0-9.-]{{1,253}}(?::[0-9]{{1,5}})?)(?![^/?#])|(?=/(?!/))|((?:[.][.]/)*+)(?={_PATH_CHARACTER}))
-    ((?:{_PATH_CHARACTER}[.]?+)*+(?:/(?:(?:{_PATH_CHARACTER}|:)++[.]?+)*+)*+)
+    rf"""(?:(https?://[A-Za-z0-9.-]{{1,253}}(?::[0-9]{{1,5}})?)(?![^/?#])|(?=/(?!/))|((?:[.][.]/)*+)(?=[%{_PATH}]))
+    ((?:(?:[{_PATH}]++|{_ESCAPED})[.]?+)*+(?:/(?:(?:[:{_PATH}]++|{_ESCAPED})[.]?+)*+)*+)
     (?:[?]([A-Za-z0-9_~!$&()*+,./:;=?@%-]*+))?+
     (?:[#].*+)?+""",
     re.DOTALL | re.VERBOSE,
@@ -42,8 +39,7 @@ _PLAIN = re.compile(
 _ASP_SESSION = re.compile(r"/\((?:[AFSX]\([^()/]+\))+\)(?=/)")
 
 
-@dataclass(frozen=True, slots=True)
-class CanonicalUrl:
+class CanonicalUrl(NamedTuple):
     """An http or https URL.
 
     url: the canonical form, the identity. fetch_url: what to request, as it was found but without fragment and
@@ -55,120 +51,82 @@ class CanonicalUrl:
     host: str
     scheme: str
     port: int
-    dropped: tuple[str, ...] = field(default=(), compare=False)
+    dropped: tuple[str, ...] = ()
 
 
-class ShapeLimits(Protocol):
-    """What a URL's shape may be, see the settings `traps`."""
+class Reject(NamedTuple):
+    """Why a text is no URL to crawl: bad_url, bad_scheme, bad_host, bad_port or too_long."""
 
-    @property
-    def max_depth(self) -> int: ...
-    @property
-    def max_url_length(self) -> int: ...
-    @property
-    def max_path_segments(self) -> int: ...
-    @property
-    def max_repeated_segments(self) -> int: ...
-    @property
-    def max_query_parameters(self) -> int: ...
+    reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
+class Origin(NamedTuple):
+    """Scheme, host and port; text: as a canonical URL begins."""
+
     text: str
     scheme: str
     host: str
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Why a text is no URL to crawl: bad_url, bad_scheme, bad_host, bad_port or too_long."""
+class Dropped(NamedTuple):
+    """A parameter that is no part of the identity, and the rule that says so."""
 
-    reason: str
+    name: str
+    rule: str
 
 
-def canonicalize(text: str, base: str | None = None) -> CanonicalUrl | Reject:
+_PATH_SESSION = Dropped("path_session", f"{DATA_FILE} path")
+
+Note = Callable[[str, str, str, list[Dropped]], None]
+"""Told what a step has made: its name, the path and the query after it, and all that was dropped so far."""
+
+
+def canonicalize(text: str, base: str | None = None, rules: UrlRules = NO_RULES) -> CanonicalUrl | Reject:
     """The canonical form of `text`, resolved against `base` (an absolute URL) where it is relative."""
     if len(text) > _MAX_TEXT_LENGTH:
         return Reject("too_long")
     plain = _PLAIN.fullmatch(text)
-    located = _locate_plain(plain, base) if plain else _locate(text, base)
-    if isinstance(located, Reject):
-        return located
-    origin, rest = located
+    located = _locate_plain(plain, base) if plain else locate(text, base)
+    return located if isinstance(located, Reject) else identify(*located, rules)
 
+
+def identify(origin: Origin, rest: str, rules: UrlRules, note: Note | None = None) -> CanonicalUrl | Reject:
+    """The canonical form of a URL that is parsed: its origin, and its path with its query.
+
+    note: told of each step, whether it changed something or not.
+    """
+    own = rules.of(origin.host)
     path, _, query = rest.partition("?")
-    dropped: list[str] = []
+    dropped: list[Dropped] = []
     clean = path
-    if "%" in path or "[" in path or "]" in path:
-        clean = _normalise_escapes(clean)
-    if ";" in path or "(" in path:
-        clean = _without_sessions(clean, dropped)
-    if dropped and "/." in clean:
-        clean = _without_dot_segments(clean)
-    url = origin.text + clean
-    if query and (query := _clean_query(query, dropped)):
-        url = f"{url}?{query}"
+    if "%" in rest or "[" in rest or "]" in rest:
+        clean, query = normalise_escapes(path), normalise_escapes(query)
+        if note:
+            note("escapes", clean, query, dropped)
+    if ";" in clean or "(" in clean or own.changes_paths:
+        clean = _identify_path(clean, query, own, dropped, note)
+    if query:
+        query = _identify_query(clean, query, own, dropped, note)
+    url = f"{origin.text}{clean}?{query}" if query else origin.text + clean
     fetch_url = origin.text + rest
     if len(url) > MAX_URL_LENGTH or len(fetch_url) > _MAX_FETCH_LENGTH:
         return Reject("too_long")
-    return CanonicalUrl(url, fetch_url, origin.host, origin.scheme, origin.port, tuple(dropped))
+    names = tuple([name for name, _ in dropped]) if dropped else ()
+    return CanonicalUrl(url, fetch_url, origin.host, origin.scheme, origin.port, names)
 
 
-def pattern_key(url: str) -> int:
-    """The xxh3_64 of the canonical URL's host and path with runs of digits folded to 0, and its parameters' names."""
-    address, _, query = url.partition("?")
-    host, _, path = address.partition("://")[2].partition("/")
-    pattern = path.encode().translate(_FOLD_DIGITS)
-    while b"00" in pattern:
-        pattern = pattern.replace(b"00", b"0")
-    names = "&".join(sorted({piece.partition("=")[0] for piece in query.split("&")})) if query else ""
-    return xxh3_64_intdigest(b"%b/%b?%b" % (host.encode(), pattern, names.encode()))
-
-
-def shape_trap(url: str, depth: int, traps: ShapeLimits) -> str | None:
-    """The setting that the canonical URL's shape breaks, e.g. `traps.max_depth`; None if it breaks none.
-
-    depth: links from a seed.
-    """
-    if depth > traps.max_depth:
-        return "traps.max_depth"
-    if len(url) > traps.max_url_length:
-        return "traps.max_url_length"
-    address, _, query = url.partition("?")
-    repeats = traps.max_repeated_segments
-    if address.count("/") - 2 <= min(repeats, traps.max_path_segments) and not query:
-        return None  # too short to break anything, as most are
-    segments = [segment for segment in address.split("/")[3:] if segment]
-    if len(segments) > traps.max_path_segments:
-        return "traps.max_path_segments"
-    names = [piece.partition("=")[0] for piece in query.split("&")] if query else []
-    if len(names) > traps.max_query_parameters:
-        return "traps.max_query_parameters"
-    for words in (segments, names):
-        if len(words) > repeats and max(Counter(words).values()) > repeats:
-            return "traps.max_repeated_segments"
-    return None
-
-
-def normalise_path(text: str) -> str:
-    """`text`, a path or a pattern of paths, with its escapes written as canonical URLs write them."""
-    encoded = "".join(c if " " < c <= "~" else "".join(f"%{byte:02X}" for byte in _utf8(c)) for c in text)
-    return _normalise_escapes(encoded)
-
-
-def _locate(text: str, base: str | None) -> tuple[_Origin, str] | Reject:
+def locate(text: str, base: str | None) -> tuple[Origin, str] | Reject:
     """Origin, and path with query, of any text: the WHATWG parse."""
     try:
         href = URL(text, base).href
     except UnicodeEncodeError:
-        return _locate(_SURROGATE.sub("\ufffd", text), base and _SURROGATE.sub("\ufffd", base))
+        return locate(without_surrogates(text), base and without_surrogates(base))
     except ValueError:
         return Reject("bad_url")
     # ada has serialised the URL, so the first of each delimiter is the one that counts.
     scheme, _, rest = href.partition("#")[0].partition("://")
-    if scheme not in _DEFAULT_PORTS:
+    if scheme not in DEFAULT_PORTS:
         return Reject("bad_scheme")
     authority, _, path_and_query = rest.partition("/")
     host, port = _split_port(authority.rpartition("@")[2])
@@ -178,12 +136,22 @@ def _locate(text: str, base: str | None) -> tuple[_Origin, str] | Reject:
     if port == "0":
         return Reject("bad_port")
     if port:
-        return _Origin(f"{scheme}://{host}:{port}", scheme, host, int(port)), "/" + path_and_query
-    return _Origin(f"{scheme}://{host}", scheme, host, _DEFAULT_PORTS[scheme]), "/" + path_and_query
+        return Origin(f"{scheme}://{host}:{port}", scheme, host, int(port)), "/" + path_and_query
+    return Origin(f"{scheme}://{host}", scheme, host, DEFAULT_PORTS[scheme]), "/" + path_and_query
 
 
-def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[_Origin, str] | Reject:
-    """The same as `_locate` for a match of `_PLAIN`, whose path needs no WHATWG parse: a fifth of the time."""
+def normalise_path(text: str) -> str:
+    """`text`, a path or a pattern of paths, with its escapes written as canonical URLs write them."""
+    return normalise_escapes(encode(text))
+
+
+def without_surrogates(text: str) -> str:
+    """`text` with what UTF-8 cannot encode replaced."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[Origin, str] | Reject:
+    """The same as `locate` for a match of `_PLAIN`, whose path needs no WHATWG parse: a fifth of the time."""
     origin_text, up, path, query = plain.groups()
     if origin_text:
         located = _locate_base(origin_text)
@@ -203,21 +171,13 @@ def _locate_plain(plain: re.Match[str], base: str | None) -> tuple[_Origin, str]
 
 
 @lru_cache(maxsize=1024)
-def _locate_base(base: str) -> tuple[_Origin, str] | Reject:
+def _locate_base(base: str) -> tuple[Origin, str] | Reject:
     """The origin of a base URL, and its path up to the last slash."""
-    located = _locate(base, None)
+    located = locate(base, None)
     if isinstance(located, Reject):
         return located
     origin, rest = located
     return origin, rest.partition("?")[0].rpartition("/")[0] + "/"
-
-
-def _without_dot_segments(path: str) -> str:
-    return URL("http://host" + path).pathname
-
-
-def _utf8(character: str) -> bytes:
-    return character.encode("utf-8", "replace")
 
 
 def _split_port(authority: str) -> tuple[str, str]:
@@ -233,67 +193,58 @@ def _is_host(host: str) -> bool:
     return 0 < len(host) <= _MAX_HOST_LENGTH and all(0 < len(label) <= _MAX_LABEL_LENGTH for label in host.split("."))
 
 
-def _normalise_escapes(text: str) -> str:
-    return _ESCAPE.sub(_normalise_escape, text).replace("[", "%5B").replace("]", "%5D")
-
-
-def _normalise_escape(escape: re.Match[str]) -> str:
-    digits = escape[1]
-    if digits is None:
-        return "%25"
-    character = chr(int(digits, 16))
-    return character if character in _UNRESERVED else f"%{digits.upper()}"
-
-
-def _clean_query(query: str, dropped: list[str]) -> str:
-    if "%" in query or "[" in query or "]" in query:
-        query = _normalise_escapes(query)
-    kept: list[tuple[str, str]] = []
-    for piece in query.split("&"):
-        if not piece:
-            continue
-        name, _, value = piece.partition("=")
-        if _names_a_visit(name.lower(), value):
-            dropped.append(name)
-        else:
-            kept.append((name, piece))
-    if len(kept) > 1:
-        kept.sort(key=_name)  # stable: values of one name keep their order
-    return "&".join([piece for _, piece in kept])
-
-
-def _name(parameter: tuple[str, str]) -> str:
-    return parameter[0]
-
-
-def _names_a_visit(name: str, value: str) -> bool:
-    if name in _DROPPED["query"] or name.startswith(_DROPPED_PREFIXES):
-        return True
-    return name in _DROPPED["token"] and _TOKEN.fullmatch(value) is not None
-
-
-def _without_sessions(path: str, dropped: list[str]) -> str:
+def _identify_path(path: str, query: str, own: HostRules, dropped: list[Dropped], note: Note | None) -> str:
+    """The path without sessions, as the host's rules write it."""
     while True:
-        shorter = _ASP_SESSION.sub("", _PATH_SESSION.sub("", path))
+        clean = _without_sessions(path, own, dropped)
+        if note:
+            note("path session", clean, query, dropped)
+        if clean != path and "/." in clean:
+            clean = URL("http://host" + clean).pathname  # a session may have hidden a dot segment
+            if note:
+                note("dot segments", clean, query, dropped)
+        if own.changes_paths:
+            clean = own.letters(clean)
+            if note:
+                note("path case", clean, query, dropped)
+            clean = own.slash(clean)
+            if note:
+                note("trailing slash", clean, query, dropped)
+        if clean == path:
+            return clean
+        path = clean  # what is gone or added may have made a session of what was none
+
+
+def _without_sessions(path: str, own: HostRules, dropped: list[Dropped]) -> str:
+    while True:
+        shorter = _ASP_SESSION.sub("", own.path_sessions.sub("", path))
         if shorter == path:
             return path
-        dropped.append("path_session")
+        dropped.append(_PATH_SESSION)
         path = shorter
 
 
-def _read_dropped() -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:
-    names: dict[str, set[str]] = {"query": set(), "token": set(), "path": set()}
-    prefixes = []
-    for line in files("crawler.core").joinpath("dropped_parameters.txt").read_text("utf-8").splitlines():
-        if not line or line.startswith("#"):
+def _identify_query(path: str, query: str, own: HostRules, dropped: list[Dropped], note: Note | None) -> str:
+    """What of the query is part of the identity, by name; values of one name keep their order."""
+    kept: list[tuple[str, str]] = []
+    for piece in query.split("&"):
+        name, _, value = piece.partition("=")
+        if not piece:
             continue
-        kind, name = line.split()
-        if name.endswith("*"):
-            prefixes.append(name.removesuffix("*"))
+        rule = own.dropped_by(name.lower(), value)
+        if rule is None:
+            kept.append((name, piece))
         else:
-            names[kind].add(name)
-    return {kind: frozenset(members) for kind, members in names.items()}, tuple(prefixes)
+            dropped.append(Dropped(name, rule))
+    if note:
+        note("parameters", path, "&".join([piece for _, piece in kept]), dropped)
+    if len(kept) > 1:
+        kept.sort(key=_first)
+    query = "&".join([piece for _, piece in kept])
+    if note:
+        note("sort", path, query, dropped)
+    return query
 
 
-_DROPPED, _DROPPED_PREFIXES = _read_dropped()
-_PATH_SESSION = re.compile(rf";(?:{'|'.join(sorted(map(re.escape, _DROPPED['path'])))})=[^;/]*", re.IGNORECASE)
+def _first(parameter: tuple[str, str]) -> str:
+    return parameter[0]

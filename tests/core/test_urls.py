@@ -1,14 +1,11 @@
-"""Canonical URLs: every row of urls.jsonl, the laws, and the traps of a URL's shape."""
-
-from collections.abc import Iterator
+"""Canonical URLs: every row of urls.jsonl, and the laws."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.core import urls
-from crawler.core.config import TrapSettings
-from crawler.core.urls import CanonicalUrl, Reject, canonicalize, pattern_key, shape_trap
+from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 from tests.cases.facts import Row
 from tests.cases.required import each_row, require
 
@@ -36,7 +33,7 @@ def test_a_url_row_is_met(row: Row) -> None:
 
 
 @given(ADDRESSES, BASES)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_canonicalising_twice_changes_nothing(text: str, base: str | None) -> None:
     found = canonicalize(text, base)
     if isinstance(found, CanonicalUrl):
@@ -50,7 +47,7 @@ def test_canonicalising_twice_changes_nothing(text: str, base: str | None) -> No
 
 
 @given(ADDRESSES, BASES)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_what_is_fetched_has_the_same_identity(text: str, base: str | None) -> None:
     found = canonicalize(text, base)
     if isinstance(found, CanonicalUrl):
@@ -60,11 +57,11 @@ def test_what_is_fetched_has_the_same_identity(text: str, base: str | None) -> N
 
 
 @given(ADDRESSES, BASES)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_the_short_way_agrees_with_the_whatwg_parse(text: str, base: str | None) -> None:
     plain = urls._PLAIN.fullmatch(text)
     if plain:
-        assert urls._locate_plain(plain, base) == urls._locate(text, base)
+        assert urls._locate_plain(plain, base) == urls.locate(text, base)
 
 
 @given(st.text(max_size=50), st.one_of(st.none(), st.text(max_size=20)))
@@ -98,29 +95,3 @@ def test_a_dot_segment_that_a_session_hid_is_resolved() -> None:
 @pytest.mark.parametrize("host", [".example.com", "a..b", "x" * 64 + ".org", ".".join(["abcdefg"] * 32)])
 def test_a_host_that_no_resolver_takes_is_rejected(host: str) -> None:
     assert canonicalize(f"http://{host}/") == Reject("bad_host")
-
-
-def test_digits_fold_to_one_pattern_and_parameter_values_do_not_count() -> None:
-    key = pattern_key("https://example.com/cal/2031/12?next=2032-01")
-    assert key == pattern_key("https://example.com/cal/1/2?next=x")
-    assert key != pattern_key("https://example.com/cal/2031/12")
-    assert key != pattern_key("https://example.org/cal/2031/12?next=2032-01")
-    assert key == 0x2CDCCF5AA748BF70  # it is stored: the same on every machine and version
-
-
-def deep_and_wide() -> Iterator[tuple[str, int, str]]:
-    yield "https://example.com/", 31, "traps.max_depth"
-    yield "https://example.com/" + "a" * 2000, 0, "traps.max_url_length"
-    yield "https://example.com" + "".join(f"/{n}" for n in range(21)), 0, "traps.max_path_segments"
-    yield "https://example.com/a/x/a/y/a/z/a", 0, "traps.max_repeated_segments"
-    yield "https://example.com/?" + "&".join(f"p{n}=1" for n in range(13)), 0, "traps.max_query_parameters"
-
-
-@pytest.mark.parametrize(("url", "depth", "setting"), list(deep_and_wide()))
-def test_a_trap_is_named_after_the_setting_that_stops_it(url: str, depth: int, setting: str) -> None:
-    assert shape_trap(url, depth, TrapSettings()) == setting
-    assert setting.removeprefix("traps.") in TrapSettings.model_fields
-
-
-def test_an_ordinary_url_is_no_trap() -> None:
-    assert shape_trap("https://example.com/blog/2024/05/post?page=2", 30, TrapSettings()) is None
