@@ -1,33 +1,36 @@
 """Sitemaps and feeds: XML (urlset, index), text, RSS and Atom, each also gzipped.
 
-Reads bytes, gives canonical URLs with their dates. What is whole in a broken or cut document is used, a cut URL never
-is. No external entity is read and none is expanded; size, count and depth are bounded. Never raises.
+Reads bytes as a stream, gives canonical URLs with their dates. What is whole in a broken or cut document is used, a cut
+URL never is. No external entity is read and none is expanded; size, count and depth are bounded. Never raises.
 """
 
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import BinaryIO, cast
 
 from lxml import etree
 
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
+from crawler.page.document import PIECE_BYTES, Document, mended
 
 MAX_BYTES = 50 << 20
 """Uncompressed size that the sitemap protocol allows; what follows is not read."""
 MAX_ENTRIES = 50_000
 """Different URLs that the sitemap protocol allows in one document; what follows is not read."""
 
-_CHUNK_BYTES = 1 << 16
+_START_BYTES = 256
 _MAX_ELEMENTS = 10_000  # of one entry; a sitemap has a dozen, more than a thousand images are not allowed
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # the web has no older page; 0001-01-01 is an unset date of some systems
 _SKEW = timedelta(days=1)
+_LARGEST_SHARE = 0.8  # of entries with one and the same date, above which it is that of a deployment
+_FEEDS = frozenset({"rss", "atom"})
 _SHORT_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?")
-_ISO_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}(?:[T ]\d{2}:\d{2}.*)?")
+_ISO_DATE = re.compile(r"(\d{4}-?\d{2}-?\d{2})(?:Z|[+-]\d{2}:\d{2}|([T ]\d{2}:\d{2}.*))?", re.IGNORECASE)
 # Root element: kind of document, and the element that is one entry of it.
 _ROOTS = {
     "urlset": ("urlset", "url"),
@@ -63,11 +66,15 @@ class Sitemap:
         return iter(self.entries)
 
     def trusts_lastmod(self, fetched_at: datetime) -> bool:
-        """Whether the dates say something about single pages: not all are equal, nor all of the day of the fetch."""
-        dates = [entry.lastmod for entry in self.entries if entry.lastmod]
-        if len(dates) < 2:
-            return bool(dates) and dates[0].date() != fetched_at.date()
-        return len(set(dates)) > 1 and any(date.date() != fetched_at.date() for date in dates)
+        """Whether the dates say something about single pages.
+
+        They do not if more than four fifths are equal, nor if all are of the day of the fetch, but in a feed, which
+        names what is new.
+        """
+        dates = Counter(entry.lastmod for entry in self.entries if entry.lastmod)
+        if not dates or (self.kind not in _FEEDS and all(date.date() == fetched_at.date() for date in dates)):
+            return False
+        return dates.total() == 1 or max(dates.values()) <= _LARGEST_SHARE * dates.total()
 
 
 def read_sitemap(
@@ -78,41 +85,26 @@ def read_sitemap(
     A sitemap may name URLs of its own host and of the hosts in `announced_by`, those whose robots.txt names it; a feed
     any. fetched_at: dates more than a day after it are not believed.
     """
-    reader = _Reader(url, fetched_at, announced_by)
-    body, reader.sitemap.partial = _unzip(body)
-    start = body[:256].lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0")
-    if start.startswith(b"<"):
-        reader.read_xml(body)
+    source = Document(body, MAX_BYTES)
+    reader = _Reader(source, url, fetched_at, announced_by)
+    document = io.BufferedReader(source, PIECE_BYTES)
+    start = document.peek(_START_BYTES)[:_START_BYTES]
+    if start.lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0").startswith(b"<"):
+        reader.read_xml(cast(BinaryIO, document))
     elif start:
-        reader.read_text(body)
+        reader.read_text(
+            cast(BinaryIO, document), "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+        )
+    reader.sitemap.partial |= source.partial
     return reader.sitemap
-
-
-def _unzip(body: bytes) -> tuple[bytes, bool]:
-    """The document in `body` up to the size limit, and whether something is missing."""
-    if not body.startswith(b"\x1f\x8b"):
-        return body[:MAX_BYTES], len(body) > MAX_BYTES
-    plain = bytearray()
-    while body.startswith(b"\x1f\x8b") and len(plain) < MAX_BYTES:
-        gunzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        try:
-            for at in range(0, len(body), _CHUNK_BYTES):
-                plain += gunzip.decompress(body[at : at + _CHUNK_BYTES], MAX_BYTES - len(plain))
-                if gunzip.eof or len(plain) >= MAX_BYTES:
-                    break
-        except zlib.error:
-            return bytes(plain), True
-        if not gunzip.eof:
-            return bytes(plain), True
-        body = gunzip.unused_data + body[at + _CHUNK_BYTES :]
-    return bytes(plain), False
 
 
 class _Reader:
     """Fills one Sitemap."""
 
-    def __init__(self, url: str, fetched_at: datetime | None, announced_by: Collection[str]) -> None:
+    def __init__(self, source: Document, url: str, fetched_at: datetime | None, announced_by: Collection[str]) -> None:
         self.sitemap = Sitemap()
+        self._source = source
         self._url = url
         self._latest = fetched_at + _SKEW if fetched_at else None
         own = canonicalize(url)
@@ -120,18 +112,17 @@ class _Reader:
         self._texts: set[str] = set()
         self._targets: set[str] = set()
 
-    def read_text(self, body: bytes) -> None:
+    def read_text(self, document: BinaryIO, encoding: str) -> None:
         """One URL a line."""
         self.sitemap.kind = "text"
-        encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-        for line in io.TextIOWrapper(io.BytesIO(body), encoding, "replace"):
+        for line in io.TextIOWrapper(document, encoding, "replace"):
             if self._is_full():
                 return
             # A last line without its end may have been cut.
-            if not (self.sitemap.partial and not line.endswith("\n")):
+            if not (self._source.partial and not line.endswith("\n")):
                 self._add(line, base=None)
 
-    def read_xml(self, body: bytes) -> None:
+    def read_xml(self, document: BinaryIO) -> None:
         """Feed the document to a parser that recovers; only elements that have ended are looked at."""
         parser = etree.XMLPullParser(
             events=("start", "end"), recover=True, resolve_entities=False, no_network=True, load_dtd=False,
@@ -140,8 +131,8 @@ class _Reader:
         container = ""
         inside: list[etree._Element] = []  # the entry that is open, and what has ended within it
         try:
-            for at in range(0, len(body), _CHUNK_BYTES):
-                parser.feed(body[at : at + _CHUNK_BYTES])
+            for piece in mended(document):
+                parser.feed(piece)
                 for event, element in parser.read_events():
                     name = _name(element)[1]
                     if not container:
@@ -209,7 +200,7 @@ class _Reader:
         target = canonicalize(text, base)
         if isinstance(target, Reject):
             self.sitemap.rejected[target.reason] += 1
-        elif self.sitemap.kind not in {"rss", "atom"} and target.host not in self._hosts:
+        elif self.sitemap.kind not in _FEEDS and target.host not in self._hosts:
             self.sitemap.rejected["foreign_host"] += 1
         elif target.url not in self._targets:
             self._targets.add(target.url)
@@ -231,8 +222,8 @@ def parse_date(text: str) -> datetime | None:
     try:
         if short := _SHORT_DATE.fullmatch(text):
             date = datetime(int(short[1]), int(short[2] or 1), 1, tzinfo=UTC)
-        elif _ISO_DATE.fullmatch(text):
-            date = datetime.fromisoformat(text)
+        elif iso := _ISO_DATE.fullmatch(text):
+            date = datetime.fromisoformat(f"{iso[1]}{iso[2] or ''}".upper())
         else:
             date = parsedate_to_datetime(text)
         date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
