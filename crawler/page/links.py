@@ -5,14 +5,14 @@ Owns what counts as a link, and its kind. Follows nothing.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from crawler.core.url_rules import NO_RULES, UrlRules
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 
 _NOFOLLOW = "nofollow"
-_ABSOLUTE = ("/", "http://", "https://")
 _TOKENS = re.compile(r"[\s,]+")
 # HTML 4.2.5.3 "shared declarative refresh steps"
 _REFRESH = re.compile(
@@ -25,6 +25,13 @@ _LINK_PARAMETER = re.compile(r""";\s*([^\s;,="]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)
 
 _MEMORY = 1 << 14  # of what a site's pages share: navigation
 _MEMORABLE = 200  # characters
+_STANDALONE = ("/", "http://", "https://")
+# What the page's own name and query have no part in: no query, fragment or scheme without slashes begins so.
+_BESIDE = re.compile(r"[A-Za-z0-9_.~%-][^:]*+")
+MOST_NAMES = 50
+"""Different parameters that are counted by name in one page; the rest is counted as `other`."""
+OTHER = "(other)"
+_LONGEST_NAME = 60  # characters of a parameter's name that are kept
 
 
 class PageLink(NamedTuple):
@@ -36,34 +43,72 @@ class PageLink(NamedTuple):
 
 
 class Links:
-    """Collects links: one per target, the first kind stands; counts what it rejects by reason."""
+    """Collects links: one per target, the first kind stands.
 
-    def __init__(self) -> None:
+    rejected: links that are no URL to crawl, by reason. dropped: links by the parameters that are no part of their
+    identity; a link counts once for each of its parameters, in whatever letter case.
+    """
+
+    def __init__(self, rules: UrlRules = NO_RULES) -> None:
         self.found: dict[str, PageLink] = {}
         self.rejected: Counter[str] = Counter()
-        self._base = self._origin = ""
+        self.dropped: Counter[str] = Counter()
+        self._rules = rules
+        self._remembered = _memory(rules)
+        self._base = self._root = self._folder = ""
 
     def add(self, kind: str, text: str, base: str, *, nofollow: bool = False) -> CanonicalUrl | None:
         """Add the link that `text` is, resolved against `base`; its canonical form, or None if it has none."""
-        if base is not self._base:
-            self._base, self._origin = base, "/".join(base.split("/", 3)[:3])
-        if not text.startswith(_ABSOLUTE) or len(text) > _MEMORABLE:
-            target = canonicalize(text, base)
-        else:
-            target = _canonical_at(text, self._origin)
-        if isinstance(target, Reject):
-            self.rejected[target.reason] += 1
-            return None
+        target = self.resolve(text, base)
+        if target is not None:
+            self.keep(kind, target, nofollow=nofollow)
+        return target
+
+    def keep(self, kind: str, target: CanonicalUrl, *, nofollow: bool = False) -> None:
+        """Add a link that is resolved already."""
         known = self.found.get(target.url)
         if known is None or (known.nofollow and not nofollow):
             self.found[target.url] = PageLink(known.kind if known else kind, target, nofollow)
+
+    def resolve(self, text: str, base: str) -> CanonicalUrl | None:
+        """The canonical form of `text`, resolved against `base`; None if it has none. Counted, but no link."""
+        if base is not self._base:
+            self._base, self._root, self._folder = base, *_root_and_folder(base)
+        if len(text) > _MEMORABLE:
+            target = canonicalize(text, base, self._rules)
+        elif text.startswith(_STANDALONE):
+            target = self._remembered(text, self._root)
+        elif _BESIDE.fullmatch(text):
+            target = self._remembered(text, self._folder)
+        else:
+            target = canonicalize(text, base, self._rules)
+        if isinstance(target, Reject):
+            self.rejected[target.reason] += 1
+            return None
+        if target.dropped:
+            self.dropped = count_dropped(target.dropped, self.dropped)
         return target
 
 
-@lru_cache(_MEMORY)
-def _canonical_at(text: str, origin: str) -> CanonicalUrl | Reject:
-    """The canonical form of a link that says nothing relative to the page that it stands in."""
-    return canonicalize(text, f"{origin}/")
+def count_dropped(names: Iterable[str], counts: Counter[str] | None = None) -> Counter[str]:
+    """`counts`, to which a link is added whose parameters `names` are no part of its identity; a new one without it."""
+    counts = Counter() if counts is None else counts
+    for name in {name.lower()[:_LONGEST_NAME] for name in names}:
+        counts[name if name in counts or len(counts) < MOST_NAMES else OTHER] += 1
+    return counts
+
+
+@lru_cache(4)
+def _memory(rules: UrlRules) -> Callable[[str, str], CanonicalUrl | Reject]:
+    """`canonicalize` under `rules`; it remembers, since the pages of a site repeat their links."""
+    return lru_cache(_MEMORY)(lambda text, base: canonicalize(text, base, rules))
+
+
+def _root_and_folder(base: str) -> tuple[str, str]:
+    """What stands for a base that is an absolute URL: its origin, and its path up to the last slash."""
+    root = "/".join(base.split("/", 3)[:3]) + "/"
+    folder = base.partition("#")[0].partition("?")[0].rpartition("/")[0] + "/"
+    return root, folder if len(folder) > len(root) else root
 
 
 def is_nofollow(rel: str | None) -> bool:

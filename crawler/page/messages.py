@@ -10,18 +10,22 @@ import struct
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
+from itertools import pairwise
 from typing import BinaryIO
 
-from crawler.core.columns import KINDS, LinkColumns, Texts
+from crawler.core.columns import KINDS, NO_HINT, SITEMAP_KINDS, LinkColumns, Texts
 from crawler.page.reading import Job, Reading, Rules
 
 READY = b"RDY\n"
 MOST_REPLY_BYTES = 256 << 20
 """What a worker can say of one batch; more is no reply."""
 
+_MOST_COUNTS, _COUNT_END = 100, 1 << 32  # of links by name; what a column of them holds
+_LATEST_SECOND = 253_402_300_800  # the year 10,000
 _HEAD = struct.Struct("=I")
 _DIGESTS = ("body_digest", "text_digest", "copy_digest")
 _ARRAYS = (("counts", "I"), ("hosts", "I"), ("url_keys", "Q"), ("pattern_keys", "Q"))
+_HINTS = (("hinted", "I"), ("lastmods", "q"), ("priorities", "d"))
 _BYTES = ("kinds", "nofollow", "traps")
 _TEXTS = ("urls", "fetch_urls")
 _META = tuple(field.name for field in fields(Job) if field.name != "body")
@@ -60,7 +64,7 @@ def reply(readings: Sequence[Reading], links: LinkColumns) -> bytes:
     for facts in found:
         for name in _DIGESTS:
             facts[name] = facts[name].hex() if facts[name] is not None else None
-    buffers = [getattr(links, name).tobytes() for name, _ in _ARRAYS]
+    buffers = [getattr(links, name).tobytes() for name, _ in (*_ARRAYS, *_HINTS)]
     buffers += [getattr(links, name) for name in _BYTES]
     for name in _TEXTS:
         texts: Texts = getattr(links, name)
@@ -104,14 +108,22 @@ def _parse_reply(body: memoryview) -> tuple[list[Reading], LinkColumns]:
             facts[name] = bytes.fromhex(facts[name]) if facts[name] is not None else None
     links = LinkColumns(host_names=[str(name) for name in head["hosts"]], trap_names=[str(n) for n in head["traps"]])
     rest = iter(buffers)
-    for name, kind in _ARRAYS:
-        setattr(links, name, array(kind, next(rest).tobytes()))
+    for name, kind in (*_ARRAYS, *_HINTS):
+        column: array[int] | array[float] = array(kind)
+        column.frombytes(next(rest))
+        setattr(links, name, column)
     for name in _BYTES:
         setattr(links, name, next(rest).tobytes())
     for name in _TEXTS:
         setattr(links, name, Texts(next(rest).tobytes(), array("I", next(rest).tobytes())))
     _check(links, len(head["readings"]))
-    return [Reading(**facts) for facts in head["readings"]], links
+    readings = [Reading(**facts) for facts in head["readings"]]
+    for reading in readings:
+        if reading.sitemap not in (None, *SITEMAP_KINDS):
+            raise ValueError("no kind of sitemap")
+        _check_counts(reading.rejected_links)
+        _check_counts(reading.dropped_parameters)
+    return readings, links
 
 
 def _check(links: LinkColumns, pages: int) -> None:
@@ -126,9 +138,32 @@ def _check(links: LinkColumns, pages: int) -> None:
             raise ValueError("a place beyond its names")
     if max(links.nofollow, default=0) > 1:
         raise ValueError("nofollow is neither 0 nor 1")
+    _check_hints(links)
     for texts in (links.urls, links.fetch_urls):
         if sum(texts.lengths) != len(texts.joined) or not texts.joined.isascii():
             raise ValueError("texts that are not ASCII or of other lengths")
+
+
+def _check_hints(links: LinkColumns) -> None:
+    hinted = links.hinted
+    if not len(hinted) == len(links.lastmods) == len(links.priorities):
+        raise ValueError("hints of different lengths")
+    if any(later <= place for place, later in pairwise(hinted)) or (hinted and hinted[-1] >= len(links)):
+        raise ValueError("hints about no link")
+    if not all(second == NO_HINT or 0 <= second < _LATEST_SECOND for second in links.lastmods):
+        raise ValueError("a lastmod that is no instant")
+    if not all(priority == NO_HINT or 0 <= priority <= 1 for priority in links.priorities):
+        raise ValueError("a priority that is not between 0 and 1")
+
+
+def _check_counts(links: object) -> None:
+    """Raise ValueError unless `links` is a few texts with a number each."""
+    if (
+        not isinstance(links, dict)
+        or len(links) > _MOST_COUNTS
+        or not all(type(count) is int and 0 <= count < _COUNT_END for count in links.values())
+    ):
+        raise ValueError("no counts of links")
 
 
 def _framed(content: bytes) -> bytes:

@@ -5,18 +5,20 @@ page that cannot be parsed is a Reading with an error.
 """
 
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
-from crawler.core.columns import KINDS, LinkColumns, Texts
+from crawler.core.columns import KINDS, NO_HINT, LinkColumns, Texts
 from crawler.core.keys import url_key
 from crawler.core.shape import pattern_key, shape_trap
+from crawler.core.url_rules import NO_RULES, UrlRules
 from crawler.core.urls import CanonicalUrl
+from crawler.page.directives import header_directives
 from crawler.page.errors import ParserFailed
-from crawler.page.page import Page, read_page
+from crawler.page.page import read_page
 
 _MEMORY, _MEMORABLE = 1 << 14, 200  # URLs; characters of one
 _TOO_DEEP = "traps.max_depth"
@@ -44,11 +46,16 @@ class Rules:
     min_text_bytes: int
     max_parse_bytes: int
     traps: Limits
+    url_rules: UrlRules = NO_RULES
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A page to read. known_digest: that of the stored version, whose links are known; headers: see `job_headers`."""
+    """A page, sitemap or feed to read.
+
+    known_digest: that of the stored version, whose links are known; headers: see `job_headers`; is_sitemap: whether it
+    is said to be a sitemap or feed, announced_by: the hosts whose URLs it may then list beside those of its own.
+    """
 
     url: str
     fetch_url: str
@@ -59,13 +66,21 @@ class Job:
     fetched_at: datetime
     known_digest: bytes | None
     body: bytes
+    is_sitemap: bool = False
+    announced_by: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of a page. error: why it could not be read; the rest is then empty. links: found, new or not."""
+    """What came of a page. error: why it could not be read; the rest is then empty. links: found, new or not.
+
+    sitemap: what kind of sitemap or feed it is; text_digest is then that of its entries, with the dates that it is
+    believed, and what only a page has is empty.
+    rejected_links, dropped_parameters: links of the page by reason and by name, see `crawler.page.links.Links`.
+    """
 
     error: str | None = None
+    sitemap: str | None = None
     charset: str = ""
     charset_reason: str = ""
     body_digest: bytes = b""
@@ -81,6 +96,8 @@ class Reading:
     canonical_url: str | None = None
     links: int = 0
     nofollow_links: int = 0
+    rejected_links: dict[str, int] = field(default_factory=dict)
+    dropped_parameters: dict[str, int] = field(default_factory=dict)
 
 
 def job_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -91,6 +108,8 @@ def job_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
     """Read one page; its links are added to `links` unless the body is that of the stored version."""
     try:
+        if (job.is_sitemap or job.media_type in _XML_TYPES) and (listing := _read_listing(job, rules, links)):
+            return listing
         page = read_page(
             job.body,
             url=job.fetch_url,
@@ -100,11 +119,12 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
             min_text_bytes=rules.min_text_bytes,
             max_parse_bytes=rules.max_parse_bytes,
             at=job.fetched_at,
+            url_rules=rules.url_rules,
         )
-        found = _links(job, page)
     except (ParserFailed, MemoryError) as error:
         links.add_page([], job.depth)
         return Reading(error=f"{type(error).__name__}: {error}")
+    found = [(link.kind, link.target, link.nofollow) for link in page.links if link.target.url != job.url]
     digest = sha256(job.body).digest()
     links.add_page(found if digest != job.known_digest else [], job.depth)
     return Reading(
@@ -123,18 +143,45 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
         canonical_url=page.canonical.url if page.canonical else None,
         links=len(found),
         nofollow_links=sum(is_nofollow for _, _, is_nofollow in found),
+        rejected_links=dict(page.rejected),
+        dropped_parameters=dict(page.dropped),
     )
 
 
-def _links(job: Job, page: Page) -> list[tuple[str, CanonicalUrl, bool]]:
-    found = [(link.kind, link.target, link.nofollow) for link in page.links if link.target.url != job.url]
-    if job.media_type in _XML_TYPES:
-        from crawler.page.sitemap import read_sitemap  # most tasks never meet XML: lxml need not be loaded for it
+def _read_listing(job: Job, rules: Rules, links: "LinkWriter") -> Reading | None:
+    """Read a sitemap or feed; None if it is a page."""
+    from crawler.page.sitemap import read_sitemap  # many a task never meets one: lxml need not be loaded for it
 
-        sitemap = read_sitemap(job.body, job.url, fetched_at=job.fetched_at)
-        named = {entry.target.url: entry.target for entry in sitemap}
-        found += [("sitemap", target, False) for url, target in named.items() if url != job.url]
-    return found
+    sitemap = read_sitemap(
+        job.body,
+        job.url,
+        fetched_at=job.fetched_at,
+        announced_by=job.announced_by or (),
+        url_rules=rules.url_rules,
+    )
+    if sitemap.kind == "none" or (sitemap.kind == "text" and not (job.is_sitemap and sitemap.entries)):
+        return None
+    kind = "index" if sitemap.kind == "index" else "sitemap"
+    is_dated = sitemap.trusts_lastmod(job.fetched_at)
+    entries = [entry for entry in sitemap if entry.target.url != job.url]
+    hints = [(entry.lastmod if is_dated else None, entry.priority) for entry in entries]
+    digest = sha256(job.body).digest()
+    if digest != job.known_digest:
+        links.add_page([(kind, entry.target, False) for entry in entries], job.depth, hints)
+    else:
+        links.add_page([], job.depth)
+    said = sorted(f"{entry.target.url} {lastmod or ''}" for entry, (lastmod, _) in zip(entries, hints, strict=True))
+    # An X-Robots-Tag that says noindex or none of a sitemap, as many do, says nothing of what it lists.
+    tags = [value for name, value in job.headers if name.lower() == "x-robots-tag"]
+    return Reading(
+        sitemap=sitemap.kind,
+        body_digest=digest,
+        text_digest=sha256("\n".join(said).encode()).digest(),
+        noarchive=header_directives(tags, rules.product_token, job.fetched_at).noarchive,
+        links=len(entries),
+        rejected_links=dict(sitemap.rejected),
+        dropped_parameters=dict(sitemap.dropped),
+    )
 
 
 class LinkWriter:
@@ -154,9 +201,25 @@ class LinkWriter:
         self._fetch_urls: list[str] = []
         self._host_places: dict[str, int] = {}
         self._trap_places: dict[str | None, int] = {None: 0, _TOO_DEEP: 1}
+        self._hinted = array("I")
+        self._lastmods = array("q")
+        self._priorities = array("d")
 
-    def add_page(self, links: list[tuple[str, CanonicalUrl, bool]], depth: int) -> None:
-        """Add the links of a page that is `depth` links from a seed: kind, target, nofollow."""
+    def add_page(
+        self,
+        links: list[tuple[str, CanonicalUrl, bool]],
+        depth: int,
+        hints: Iterable[tuple[datetime | None, float | None]] = (),
+    ) -> None:
+        """Add the links of a page that is `depth` links from a seed: kind, target, nofollow.
+
+        hints: what a sitemap says of each, lastmod and priority.
+        """
+        for place, (lastmod, priority) in enumerate(hints, len(self._kinds)):
+            if lastmod is not None or priority is not None:
+                self._hinted.append(place)
+                self._lastmods.append(NO_HINT if lastmod is None else int(lastmod.timestamp()))
+                self._priorities.append(NO_HINT if priority is None else priority)
         self._counts.append(len(links))
         if not links:
             return
@@ -190,6 +253,9 @@ class LinkWriter:
             Texts.of(self._fetch_urls),
             list(self._host_places),
             [name or "" for name in self._trap_places],
+            self._hinted,
+            self._lastmods,
+            self._priorities,
         )
 
 

@@ -37,9 +37,10 @@ Heirs: TypeAlias = dict[tuple[str, bytes], str]
 _EMPTY: dict[str, object] = {"saved_bytes": 0, "stored": False, "links": 0, "nofollow_links": 0}
 _EMPTY |= dict.fromkeys(("noindex", "nofollow", "noarchive"), False)
 _SAID = (
-    "etag", "last_modified", "sitemap", "content_type", "charset", "charset_reason", "body_bytes", "saved_bytes", "stored",
-    "body_digest", "text_digest", "copy_digest", "text_bytes", "simhash", "content_changed", "title", "language",
-    "noindex", "nofollow", "noarchive", "redirect_url", "canonical_url", "links", "nofollow_links", "error",
+    "etag", "last_modified", "sitemap", "content_type", "charset", "charset_reason", "body_bytes", "saved_bytes",
+    "stored", "body_digest", "text_digest", "copy_digest", "text_bytes", "simhash", "content_changed", "title",
+    "language", "noindex", "nofollow", "noarchive", "redirect_url", "canonical_url", "links", "nofollow_links",
+    "rejected_links", "dropped_parameters", "error",
 )  # fmt: skip
 _VERSION = (
     "etag", "last_modified", "body_digest", "text_digest", "copy_digest", "simhash", "text_bytes", "body_bytes",

@@ -25,6 +25,11 @@ _PACED = (
 _NAMED = (NewColumn("is_sitemap", pa.bool_(), value=False), NewColumn("announced_by", pa.list_(pa.string()), None))
 
 
+def _links_by(name: str) -> pa.DataType:
+    """The type of a column that counts links by `name`."""
+    return pa.list_(pa.struct([(name, pa.string()), ("links", pa.uint32())]))
+
+
 def _to_2(files: Files) -> None:
     """Several requests at once, address gates, audits of validators, the slow lane, suspect robots.txt."""
     add_columns(
@@ -47,6 +52,53 @@ def _to_2(files: Files) -> None:
     )
 
 
+_RATES = [f"k{rate}" for rate in range(8)]
+# Evidence is of checks from now on: what a page was before is not known by intervals.
+_CHECKED = (
+    NewColumn("is_alias", pa.bool_(), value=False),
+    NewColumn("checked_at", pa.timestamp("us", "UTC"), None),
+    NewColumn("is_live", pa.bool_(), None),
+    NewColumn("checks", pa.uint32(), 0),
+    NewColumn("evidence", pa.struct([(rate, pa.int32()) for rate in _RATES]), None),
+    NewColumn("evidence_generation", pa.int32(), None),
+    NewColumn(
+        "hints",
+        pa.struct(
+            [
+                (name, pa.uint32())
+                for name in ("modified", "modified_true", "signalled", "signalled_true", "rapid", "rapid_changed")
+            ]
+        ),
+        None,
+    ),
+)
+_CHOSEN = (
+    NewColumn("reason", pa.string(), "priority"),
+    NewColumn("expected_bytes", pa.uint64(), 0),
+    NewColumn("signalled", pa.bool_(), value=False),
+    NewColumn("modified_trusted", pa.bool_(), value=False),
+    NewColumn("noisy", pa.bool_(), value=False),
+)
+_CUT = (
+    NewColumn("cutoff_value", pa.float64(), None),
+    NewColumn("new_cutoff_priority", pa.int32(), -(2**31)),  # below every row: admissions of before knew no such limit
+    NewColumn("new_cutoff_url_key", pa.uint64(), 2**64 - 1),
+    NewColumn("expected_bytes", pa.uint64(), 0),
+    NewColumn(
+        "belief",
+        pa.struct(
+            [
+                ("urls", pa.uint64()),
+                ("sums", pa.struct([(rate, pa.int64()) for rate in _RATES])),
+                ("asked", pa.uint64()),
+                ("useful", pa.uint64()),
+            ]
+        ),
+        None,
+    ),
+)
+
+
 def _to_3(files: Files) -> None:
     """What a page's URLs, language and links were found to be; the evidence of how often it changes."""
     add_columns(
@@ -58,7 +110,13 @@ def _to_3(files: Files) -> None:
                 NewColumn("nofollow", pa.bool_(), value=False),
                 NewColumn("noarchive", pa.bool_(), value=False),
                 NewColumn("nofollow_links", pa.uint32(), 0),
+                NewColumn("rejected_links", _links_by("reason"), None),
+                NewColumn("dropped_parameters", _links_by("name"), None),
                 NewColumn("sitemap", pa.string(), None),
+                NewColumn("counts_as_changed", pa.bool_(), None),
+                NewColumn("modified_at", pa.timestamp("us", "UTC"), None),
+                NewColumn("modified_trusted", pa.bool_(), value=False),
+                NewColumn("signalled", pa.bool_(), value=False),
             ),
             "page": (
                 NewColumn("language", pa.string(), None),
@@ -66,8 +124,15 @@ def _to_3(files: Files) -> None:
                 NewColumn("inlinks", pa.uint32(), 0),
                 NewColumn("lastmod", pa.timestamp("us", "UTC"), None),
                 NewColumn("sitemap_priority", pa.float64(), None),
+                *_CHECKED,
             ),
-            "plan": _NAMED,
+            "plan": (*_NAMED, *_CHOSEN),
+            "admitted": _CUT,
+            "rejected": (
+                NewColumn("host", pa.string(), None),
+                NewColumn("pattern", pa.string(), None),
+                NewColumn("held", pa.uint64(), 0),
+            ),
             "link": (
                 NewColumn("is_first", pa.bool_(), value=False),  # in-links count from now on
                 NewColumn("lastmod", pa.timestamp("us", "UTC"), None),

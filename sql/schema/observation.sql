@@ -39,6 +39,10 @@ CREATE TABLE observation (
     text_bytes UINTEGER,
     simhash UBIGINT,
     content_changed BOOLEAN,
+    counts_as_changed BOOLEAN,
+    modified_at TIMESTAMPTZ,
+    modified_trusted BOOLEAN NOT NULL,
+    signalled BOOLEAN NOT NULL,
     sitemap VARCHAR,
     title VARCHAR,
     language VARCHAR,
@@ -49,6 +53,8 @@ CREATE TABLE observation (
     canonical_url VARCHAR,
     links UINTEGER NOT NULL,
     nofollow_links UINTEGER NOT NULL,
+    rejected_links STRUCT(reason VARCHAR, links UINTEGER)[],
+    dropped_parameters STRUCT("name" VARCHAR, links UINTEGER)[],
     retry_after_seconds DOUBLE,
     error VARCHAR
 );
@@ -94,6 +100,10 @@ COMMENT ON COLUMN observation.text_bytes IS 'bytes of the normalised main text i
 COMMENT ON COLUMN observation.simhash IS '64-bit SimHash of word 2-shingles of the main text; NULL below copies.min_text_bytes';
 COMMENT ON COLUMN observation.content_changed IS 'whether text_digest differs from the previous version''s; NULL at the first fetch and without content';
 COMMENT ON COLUMN observation.sitemap IS 'what kind of sitemap or feed the body is: urlset, index, text, rss or atom; NULL for a page';
+COMMENT ON COLUMN observation.counts_as_changed IS 'whether scheduling takes it for changed: content_changed, unless the host is noisy and the SimHash is near';
+COMMENT ON COLUMN observation.modified_at IS 'Last-Modified as an instant; NULL if there is none, or it is the time of the answer';
+COMMENT ON COLUMN observation.modified_trusted IS 'whether Last-Modified of the host was trusted to date changes when it was planned';
+COMMENT ON COLUMN observation.signalled IS 'whether a sitemap or feed claimed a change since the check before, when it was planned';
 COMMENT ON COLUMN observation.title IS 'title of the page, at most 300 characters';
 COMMENT ON COLUMN observation.language IS 'primary subtag of the language that html lang or Content-Language declare, e.g. pt; NULL if neither does';
 COMMENT ON COLUMN observation.noindex IS 'whether the page asks not to be indexed (meta robots, X-Robots-Tag), or not any more (unavailable_after)';
@@ -103,5 +113,7 @@ COMMENT ON COLUMN observation.redirect_url IS 'canonical URL of a redirect''s ta
 COMMENT ON COLUMN observation.canonical_url IS 'canonical URL that rel=canonical names';
 COMMENT ON COLUMN observation.links IS 'links found in the page after canonicalisation';
 COMMENT ON COLUMN observation.nofollow_links IS 'those of links that the page, or each link to that target, asks not to follow';
+COMMENT ON COLUMN observation.rejected_links IS 'links of the page that are no URL to crawl, by reason: bad_url, bad_scheme, bad_host, bad_port, too_long; NULL if there are none';
+COMMENT ON COLUMN observation.dropped_parameters IS 'links of the page by the parameters that are no part of their identity, e.g. utm_source; path_session is a session in a path, (other) all beyond 50 names; NULL if there are none';
 COMMENT ON COLUMN observation.retry_after_seconds IS 'Retry-After of the response, in seconds';
 COMMENT ON COLUMN observation.error IS 'what failed, at most 200 printable characters';

@@ -79,6 +79,7 @@ def rules_of(settings: Settings) -> Rules:
             traps.max_repeated_segments,
             traps.max_query_parameters,
         ),
+        url_rules=settings.url_rules,
     )
 
 

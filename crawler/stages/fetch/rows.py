@@ -4,27 +4,34 @@ The ledger adds the columns that say where a row belongs. Reads no clock, keeps 
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from urllib.parse import quote
 
 from crawler.core.columns import LinkSource
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
+from crawler.core.fetch_settings import FetchSettings
 from crawler.core.keys import host_key, url_key
 from crawler.core.model import Row, Target
 from crawler.core.outcomes import Outcome
 from crawler.core.shape import pattern_key, shape_trap
+from crawler.core.url_rules import UrlRules
 from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net.politeness import retry_after
 from crawler.net.reply import Reply, printable
+from crawler.page.links import count_dropped
 from crawler.page.reading import Job, Reading, job_headers
 from crawler.stages.fetch.hosts import Origin
 
 _LONGEST_VALIDATOR = (
     1000  # characters; a longer one would be carried through every plan, and is refused when it comes back
 )
+_NOISE_BITS = 3  # of 64, as for near copies
+_ANSWER_TIME = timedelta(minutes=5)
 _KEPT = "".join(chr(code) for code in range(0x21, 0x7F)) + " "
 
 
@@ -58,9 +65,16 @@ def unasked(target: Target, outcome: Outcome, now: datetime, cycle: Cycle, origi
 
 
 def visit(
-    target: Target, reply: Reply, cycle: Cycle, settings: Settings, *, conditional: bool, robots_digest: bytes | None
+    target: Target,
+    reply: Reply,
+    cycle: Cycle,
+    settings: Settings,
+    *,
+    url_rules: UrlRules,
+    conditional: bool,
+    robots_digest: bytes | None,
 ) -> Visit:
-    """The rows that a reply gives."""
+    """The rows that a reply gives. url_rules: those of `settings`."""
     row = _observation(target, cycle, reply.fetched_at, reply.ended_at)
     row |= {
         "outcome": reply.outcome.value,
@@ -75,11 +89,12 @@ def visit(
         "retry_after_seconds": retry_after(reply, settings.politeness.retry_after_cap_seconds),
         "error": reply.error,
     }
+    row["modified_at"] = modified_at(reply)
     found = Visit(target, reply, row)
     if reply.outcome is Outcome.NOT_MODIFIED:
         _keep_version(row, target, reply)
     elif reply.outcome is Outcome.REDIRECTED:
-        _follow(found, target, reply, settings)
+        _follow(found, target, reply, settings, url_rules)
     elif reply.outcome is Outcome.OK and reply.body is not None:
         found.job = Job(
             target.url,
@@ -91,24 +106,31 @@ def visit(
             reply.fetched_at,
             target.body_digest,
             reply.body,
+            target.is_sitemap,
+            target.announced_by,
         )
     return found
 
 
-def complete(found: Visit, reading: Reading) -> None:
-    """Add to a visit what came of reading its page."""
+def complete(found: Visit, reading: Reading, settings: FetchSettings) -> None:
+    """Add to a visit what came of reading its page, sitemap or feed."""
     row, target, reply = found.observation, found.target, found.reply
     if reading.error is not None:
         row |= {"outcome": Outcome.PARSER_FAILED.value, "error": printable(reading.error)}
         return
+    if target.is_sitemap and reading.sitemap is None and not _is_wanted_page(reply, settings):
+        row |= {"outcome": Outcome.UNWANTED_TYPE.value, "error": "it is named as a sitemap and is none"}
+        return
     body = reply.body or b""
     is_same = reading.body_digest == target.body_digest
-    is_stored = not is_same and not reading.noarchive
+    is_stored = not is_same and not reading.noarchive and len(body) <= settings.max_body_bytes
+    changed = _has_changed(target, reading.text_digest, is_same=is_same)
     row |= {
         "etag": _validator(reply, "etag"),
         "last_modified": _validator(reply, "last-modified"),
-        "charset": reading.charset,
-        "charset_reason": reading.charset_reason,
+        "sitemap": reading.sitemap,
+        "charset": reading.charset or None,
+        "charset_reason": reading.charset_reason or None,
         "body_bytes": len(body),
         "stored": is_stored,
         "body_digest": reading.body_digest,
@@ -116,7 +138,8 @@ def complete(found: Visit, reading: Reading) -> None:
         "copy_digest": reading.copy_digest,
         "text_bytes": reading.text_bytes,
         "simhash": reading.simhash,
-        "content_changed": _has_changed(target, reading.text_digest, is_same=is_same),
+        "content_changed": changed,
+        "counts_as_changed": changed and not _is_noise(target, reading.simhash),
         "title": reading.title,
         "language": reading.language,
         "noindex": reading.noindex,
@@ -124,18 +147,48 @@ def complete(found: Visit, reading: Reading) -> None:
         "noarchive": reading.noarchive,
         "canonical_url": reading.canonical_url,
         "links": reading.links,
+        "rejected_links": _counts("reason", reading.rejected_links),
+        "dropped_parameters": _counts("name", reading.dropped_parameters),
         "nofollow_links": reading.nofollow_links,
     }
     if is_stored:
-        found.capture = _capture(target, reply, body, reading.body_digest, reading.charset)
+        found.capture = _capture(target, reply, body, reading.body_digest, row["charset"])
 
 
 def link_source(found: Visit) -> LinkSource:
     """The visited page as the source of its links."""
     target = found.target
-    is_first = target.body_digest is None
-    at = found.reply.fetched_at
-    return LinkSource(target.url_key, target.url, target.depth, target.hops, at, is_first, target.announced_by)
+    return LinkSource(
+        target.url_key,
+        target.url,
+        target.depth,
+        target.hops,
+        found.reply.fetched_at,
+        is_first=target.body_digest is None,
+        announced_by=target.announced_by,
+    )
+
+
+def link_row(source: LinkSource, kind: str, aim: CanonicalUrl, settings: Settings) -> Row:
+    """A link that stands alone, unlike those of a page."""
+    return {
+        "source_url_key": source.url_key,
+        "source_url": source.url,
+        "source_depth": source.depth,
+        "source_hops": source.hops,
+        "kind": kind,
+        "nofollow": False,
+        "target_url_key": url_key(aim.url),
+        "target_host_key": host_key(aim.host),
+        "target_url": aim.url,
+        "target_fetch_url": aim.fetch_url,
+        "target_host": aim.host,
+        "target_pattern_key": pattern_key(aim.url),
+        "trap": shape_trap(aim.url, source.depth + 1, settings.traps),
+        "is_first": source.is_first,
+        "announced_by": source.announced_by,
+        "found_at": source.found_at,
+    }
 
 
 def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict: str, valid_until: datetime) -> Row:
@@ -168,6 +221,26 @@ def robots_row(origin: str, host: str, url: str, hop: int, reply: Reply, verdict
         "unreachable_since": None,
         "error": reply.error,
     }
+
+
+def modified_at(reply: Reply) -> datetime | None:
+    """Last-Modified (RFC 9110 8.8.2) as an instant, if it can date a change.
+
+    None if there is none, it cannot be read, or it is the time of the answer, as where pages are made when asked for.
+    """
+    modified = _http_date(reply, "last-modified")
+    answered = _http_date(reply, "date") or reply.fetched_at
+    if modified is None or modified >= answered - _ANSWER_TIME:
+        return None
+    return modified
+
+
+def _http_date(reply: Reply, name: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(reply.header(name) or "")
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def location(reply: Reply) -> str:
@@ -216,6 +289,11 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "text_bytes": None,
         "simhash": None,
         "content_changed": None,
+        "counts_as_changed": None,
+        "modified_at": None,
+        "modified_trusted": target.modified_trusted,
+        "signalled": target.signalled,
+        "sitemap": None,
         "title": None,
         "language": None,
         "noindex": False,
@@ -224,6 +302,8 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "redirect_url": None,
         "canonical_url": None,
         "links": 0,
+        "rejected_links": None,
+        "dropped_parameters": None,
         "nofollow_links": 0,
         "retry_after_seconds": None,
         "error": None,
@@ -241,7 +321,15 @@ def _keep_version(row: Row, target: Target, reply: Reply) -> None:
         "text_bytes": target.text_bytes,
         "simhash": target.simhash,
         "content_changed": False,
+        "counts_as_changed": False,
     }
+
+
+def _is_wanted_page(reply: Reply, settings: FetchSettings) -> bool:
+    """Whether a page would be read that has this media type and size."""
+    return (reply.media_type or "") in {"", *map(str.lower, settings.accepted_types)} and (
+        len(reply.body or b"") <= settings.max_body_bytes
+    )
 
 
 def _validator(reply: Reply, name: str) -> str | None:
@@ -250,14 +338,25 @@ def _validator(reply: Reply, name: str) -> str | None:
     return value if value and len(value) <= _LONGEST_VALIDATOR else None
 
 
-def _follow(found: Visit, target: Target, reply: Reply, settings: Settings) -> None:
-    aim = canonicalize(location(reply), target.fetch_url)
+def _follow(found: Visit, target: Target, reply: Reply, settings: Settings, url_rules: UrlRules) -> None:
+    aim = canonicalize(location(reply), target.fetch_url, url_rules)
     if not isinstance(aim, CanonicalUrl):
         found.observation["error"] = printable(f"redirect to no URL that can be crawled: {aim.reason}")
+        found.observation["rejected_links"] = _counts("reason", {aim.reason: 1})
         return
+    found.observation["dropped_parameters"] = _counts("name", count_dropped(aim.dropped))
     found.observation["redirect_url"] = aim.url
     if aim.url != target.url:
-        found.links.append(_link(target, "redirect", aim, reply.fetched_at, settings))
+        kind = "index" if target.is_sitemap else "redirect"
+        source = LinkSource(
+            target.url_key, target.url, target.depth, target.hops, reply.fetched_at, announced_by=target.announced_by
+        )
+        found.links.append(link_row(source, kind, aim, settings))
+
+
+def _counts(name: str, links: Mapping[str, int]) -> list[Row] | None:
+    """Links by `name`, as a column holds them; None if there are none."""
+    return [{name: key, "links": count} for key, count in sorted(links.items())] or None
 
 
 def _has_changed(target: Target, text_digest: bytes, *, is_same: bool) -> bool | None:
@@ -266,7 +365,14 @@ def _has_changed(target: Target, text_digest: bytes, *, is_same: bool) -> bool |
     return None if target.text_digest is None else text_digest != target.text_digest
 
 
-def _capture(target: Target, reply: Reply, body: bytes, digest: bytes, charset: str) -> Row:
+def _is_noise(target: Target, simhash: int | None) -> bool:
+    """Whether a change of text is no more than what a noisy host's pages differ by at every look."""
+    if not target.noisy or simhash is None or target.simhash is None:
+        return False
+    return (simhash ^ target.simhash).bit_count() <= _NOISE_BITS
+
+
+def _capture(target: Target, reply: Reply, body: bytes, digest: bytes, charset: str | None) -> Row:
     return {
         "url_key": target.url_key,
         "url": target.url,
@@ -276,24 +382,4 @@ def _capture(target: Target, reply: Reply, body: bytes, digest: bytes, charset: 
         "charset": charset,
         "headers": json.dumps(reply.headers),
         "body": body,
-    }
-
-
-def _link(target: Target, kind: str, aim: CanonicalUrl, found_at: datetime, settings: Settings) -> Row:
-    return {
-        "source_url_key": target.url_key,
-        "source_url": target.url,
-        "source_depth": target.depth,
-        "source_hops": target.hops,
-        "kind": kind,
-        "nofollow": False,
-        "target_url_key": url_key(aim.url),
-        "target_host_key": host_key(aim.host),
-        "target_url": aim.url,
-        "target_fetch_url": aim.fetch_url,
-        "target_host": aim.host,
-        "target_pattern_key": pattern_key(aim.url),
-        "trap": shape_trap(aim.url, target.depth + 1, settings.traps),
-        "is_first": False,
-        "found_at": found_at,
     }

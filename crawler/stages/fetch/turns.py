@@ -31,6 +31,7 @@ class Turns:
         self._engine = engine
         self._errands = errands
         self._needs_address = needs_address
+        self._url_rules = task.settings.url_rules
         self.parser = open_parser(task.settings, self._record, engine.fail)
 
     def take(self, host: Host) -> None:
@@ -96,7 +97,13 @@ class Turns:
             headers = {}
         before_send = self._engine.begin(host, share=True)
         try:
-            reply = self._task.client.get(target.fetch_url, headers, before_send=before_send)
+            reply = self._task.client.get(
+                target.fetch_url,
+                headers,
+                any_type=target.is_sitemap,
+                max_body_bytes=self._task.settings.sitemaps.max_body_bytes if target.is_sitemap else None,
+                before_send=before_send,
+            )
         except (Postponed, ProxyFailed) as reason:
             with self._engine.lock:
                 self._engine.cancel(host, reason)
@@ -107,6 +114,7 @@ class Turns:
             reply,
             self._task.cycle,
             self._task.settings,
+            url_rules=self._url_rules,
             conditional=bool(headers),
             robots_digest=origin.digest,
         )
@@ -122,7 +130,7 @@ class Turns:
     def _record(self, readings: Sequence[tuple[rows.Visit, Reading]], links: LinkColumns) -> None:
         """Write down pages that have been read, with their links, in one piece."""
         for found, reading in readings:
-            rows.complete(found, reading)
+            rows.complete(found, reading, self._task.settings.fetch)
         with self._engine.lock:
             for found, _ in readings:
                 captures = [found.capture] if found.capture else []
