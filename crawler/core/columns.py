@@ -13,6 +13,7 @@ KINDS = ("a", "area", "frame", "iframe", "next", "refresh", "header", "canonical
 
 
 NO_HINT = -1
+SITEMAP_KINDS = ("urlset", "index", "text", "rss", "atom")
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ class LinkSource:
     depth: int
     hops: int
     found_at: datetime
-    is_first: bool
+    is_first: bool = False
     announced_by: list[str] | None = None
 
 

@@ -15,8 +15,10 @@ from typing import BinaryIO, cast
 
 from lxml import etree
 
+from crawler.core.url_rules import NO_RULES, UrlRules
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 from crawler.page.document import PIECE_BYTES, Document, mended
+from crawler.page.links import count_dropped
 
 MAX_BYTES = 50 << 20
 """Uncompressed size that the sitemap protocol allows; what follows is not read."""
@@ -54,13 +56,15 @@ class SitemapEntry:
 class Sitemap:
     """What a document names. kind: urlset, index, text, rss, atom, or none for anything else.
 
-    The entries of an index are sitemaps. partial: a limit or an error hid what follows.
+    The entries of an index are sitemaps. partial: a limit or an error hid what follows. rejected, dropped: see `Links`;
+    `foreign_host` is a URL that the sitemap may not name.
     """
 
     kind: str = "none"
     entries: list[SitemapEntry] = field(default_factory=list)
     partial: bool = False
     rejected: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[SitemapEntry]:
         return iter(self.entries)
@@ -78,15 +82,20 @@ class Sitemap:
 
 
 def read_sitemap(
-    body: bytes, url: str, *, fetched_at: datetime | None = None, announced_by: Collection[str] = ()
+    body: bytes,
+    url: str,
+    *,
+    fetched_at: datetime | None = None,
+    announced_by: Collection[str] = (),
+    url_rules: UrlRules = NO_RULES,
 ) -> Sitemap:
     """The sitemap or feed in `body`, which was served at `url`.
 
     A sitemap may name URLs of its own host and of the hosts in `announced_by`, those whose robots.txt names it; a feed
-    any. fetched_at: dates more than a day after it are not believed.
+    any. fetched_at: dates more than a day after it are not believed. url_rules: what makes URLs one.
     """
     source = Document(body, MAX_BYTES)
-    reader = _Reader(source, url, fetched_at, announced_by)
+    reader = _Reader(source, url, fetched_at, announced_by, url_rules)
     document = io.BufferedReader(source, PIECE_BYTES)
     start = document.peek(_START_BYTES)[:_START_BYTES]
     if start.lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0").startswith(b"<"):
@@ -102,12 +111,20 @@ def read_sitemap(
 class _Reader:
     """Fills one Sitemap."""
 
-    def __init__(self, source: Document, url: str, fetched_at: datetime | None, announced_by: Collection[str]) -> None:
+    def __init__(
+        self,
+        source: Document,
+        url: str,
+        fetched_at: datetime | None,
+        announced_by: Collection[str],
+        url_rules: UrlRules,
+    ) -> None:
         self.sitemap = Sitemap()
         self._source = source
         self._url = url
+        self._rules = url_rules
         self._latest = fetched_at + _SKEW if fetched_at else None
-        own = canonicalize(url)
+        own = canonicalize(url, None, url_rules)
         self._hosts = {*announced_by, *([own.host] if isinstance(own, CanonicalUrl) else [])}
         self._texts: set[str] = set()
         self._targets: set[str] = set()
@@ -197,13 +214,14 @@ class _Reader:
             return
         if len(self._texts) < 2 * MAX_ENTRIES:
             self._texts.add(text)
-        target = canonicalize(text, base)
+        target = canonicalize(text, base, self._rules)
         if isinstance(target, Reject):
             self.sitemap.rejected[target.reason] += 1
         elif self.sitemap.kind not in _FEEDS and target.host not in self._hosts:
             self.sitemap.rejected["foreign_host"] += 1
         elif target.url not in self._targets:
             self._targets.add(target.url)
+            count_dropped(target.dropped, self.sitemap.dropped)
             self.sitemap.entries.append(SitemapEntry(target, lastmod, priority))
 
     def _is_full(self) -> bool:

@@ -16,6 +16,7 @@ from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.net import robots
 from crawler.net.reply import Reply, printable
 from crawler.stages.fetch import rows
+from crawler.stages.fetch.announced import sitemap_links
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.hosts import Errand, Host, Origin, origin_of
 from crawler.stages.fetch.schedule import Postponed
@@ -37,6 +38,7 @@ class Errands:
         self._task = task
         self._engine = engine
         self._ledger = ledger
+        self._url_rules = task.settings.url_rules
         self._seen: set[str] = set()  # wants
 
     def run(self, host: Host, errand: Errand) -> None:
@@ -55,9 +57,10 @@ class Errands:
         verdict = robots.verdict(reply, errand.hop)
         row = rows.robots_row(origin.url, host.name, errand.url, errand.hop, reply, verdict, reply.ended_at)
         row["suspect"] = robots.is_suspect(reply)
+        links: list[Row] = []
         with self._engine.lock:
             if verdict in (robots.RULES, robots.ALLOW):
-                self._decide(errand, reply, row)
+                links = self._decide(errand, reply, row)
                 row |= self._engine.answered(host, reply)
             else:
                 row |= self._engine.answered(host, reply)
@@ -65,7 +68,7 @@ class Errands:
                     self._forward(errand, reply, row)
                 else:
                     self._unreachable(errand, reply, row)
-            self._engine.commit({"robots": [row]}, host)
+            self._engine.commit({"robots": [row], "link": links}, host)
         if origin.elsewhere is not None:
             self.look(home, origin)
         with self._engine.lock:
@@ -141,20 +144,22 @@ class Errands:
             error = f"redirect to {aim.host}, a host of a third bucket"
             row |= {"verdict": robots.DISALLOW, "error": printable(error)}
 
-    def _decide(self, errand: Errand, reply: Reply, row: Row) -> None:
-        """Take over what a server has said."""
+    def _decide(self, errand: Errand, reply: Reply, row: Row) -> list[Row]:
+        """Take over what a server has said; the links to the sitemaps that it names."""
         settings, origin = self._task.settings, errand.origin
         until = reply.fetched_at + timedelta(seconds=settings.politeness.robots_max_age_seconds)
         row |= {"read_at": reply.fetched_at, "valid_until": until}
-        if not errand.is_for_others:
-            origin.take_over(
-                RobotsCopy(
-                    origin.url, row["verdict"], reply.fetched_at, until, row["body"], row["body_digest"], row["read_at"]
-                ),
-                settings.crawl.product_token,
-            )
-            errand.home.obey_robots()
-            row |= {"final": True, "crawl_delay_seconds": origin.delay_seconds}
+        if errand.is_for_others:
+            return []
+        origin.take_over(
+            RobotsCopy(
+                origin.url, row["verdict"], reply.fetched_at, until, row["body"], row["body_digest"], row["read_at"]
+            ),
+            settings.crawl.product_token,
+        )
+        errand.home.obey_robots()
+        row |= {"final": True, "crawl_delay_seconds": origin.delay_seconds}
+        return sitemap_links(origin, errand.home.name, reply.fetched_at, settings, self._url_rules)
 
     def _adopt(self, errand: Errand, answer: RobotsAnswer, now: datetime) -> None:
         """Take over what another bucket's owner has read."""
@@ -176,7 +181,8 @@ class Errands:
             "body": answer.body,
             "suspect": answer.suspect,
         }
-        self._engine.commit({"robots": [row]}, home)
+        links = sitemap_links(origin, home.name, now, self._task.settings, self._url_rules)
+        self._engine.commit({"robots": [row], "link": links}, home)
 
     def _unreachable(self, errand: Errand, reply: Reply, row: Row, *, is_final: bool = False) -> None:
         """Go on without an answer: by the last good copy, by asking again, or by leaving the origin alone."""
