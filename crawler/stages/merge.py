@@ -16,6 +16,7 @@ from crawler.store.lease import Owner
 from crawler.store.marks import Span, parse_marks, read_marks, spans_from, view_spans, write_marks
 from crawler.store.scoping import judge, open_scope
 from crawler.store.state import State, open_state, write_checkpoint
+from crawler.store.traps import size_arriving, size_texts
 
 
 def run(lake: Lake, cycle: Cycle, bucket: int) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
         return {"new": 0, "rejected": 0, "checkpoint": 0}
     con = lake.connect()
     state = open_state(lake, con, bucket, owner.settled)
-    new, rejected = _arrive(lake, state, spans, marks)
+    new, rejected, held = _arrive(lake, state, spans, marks)
     stamp = {"cycle": cycle.day, "bucket": bucket, "epoch": owner.epoch, "sequence": owner.sequence + 1}
     staged = {}
     whole = []
@@ -41,7 +42,7 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
         if _has_spare_bodies(lake, state, cycle):
             staged["capture"] = _stage(state, "capture", stamp)
             whole.append("capture")
-    if rejected:
+    if rejected or held:
         staged["rejected"] = _stage(state, "rejected", stamp)
     staged["url"] = lake.files.staged(".parquet")
     reader = query.arrow(con, "merge/url", stamp)
@@ -60,27 +61,22 @@ def _seen_by_shards(lake: Lake) -> dict[int, int]:
     return seen
 
 
-def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) -> tuple[int, int]:
-    """Make the table `judged` of the arriving URLs; returns how many are new and how many a rule stops."""
+def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) -> tuple[int, int, int]:
+    """Make the tables `judged` of the arriving URLs and `held` of the known ones.
+
+    Returns how many arriving URLs are new, how many a rule stops, and how many known ones a trap keeps out of plans.
+    """
     con = state.con
     _view_copies(lake, state, marks)
     view_spans(lake, con, "link_files", "link", spans)
+    size_texts(lake, con)
     low, high = key_range(state.bucket, lake.buckets)
     query.materialise(con, "candidate", "merge/arriving", {"low_key": low, "high_key": high})
     judge(lake, con, open_scope(lake, con))
-    traps = lake.settings.traps
-    query.materialise(
-        con,
-        "judged",
-        "merge/judged",
-        {
-            "max_urls_per_host": traps.max_urls_per_host,
-            "max_urls_per_pattern": traps.max_urls_per_pattern,
-            "min_new_share": traps.min_new_share,
-        },
-    )
-    ((new, rejected),) = query.run(con, "merge/counts").fetchall()
-    return int(new), int(rejected)
+    size_arriving(lake, con)
+    query.materialise(con, "judged", "merge/judged", lake.settings.traps.model_dump())
+    ((new, rejected, held),) = query.run(con, "merge/counts").fetchall()
+    return int(new), int(rejected), int(held)
 
 
 def _view_copies(lake: Lake, state: State, marks: dict[int, int]) -> None:

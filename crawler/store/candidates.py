@@ -16,7 +16,8 @@ from crawler.store.lake import Lake
 from crawler.store.lease import Settled
 from crawler.store.scoping import judge, open_scope
 from crawler.store.state import open_state
-from crawler.store.steering import open_share
+from crawler.store.steering import open_share, open_steering
+from crawler.store.traps import barren_hosts, stop_known
 
 # A URL that was never asked for ranks as one that was last asked for so many days ago.
 NEW_DAYS = 30
@@ -30,10 +31,12 @@ def find_candidates(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, set
     open_state(lake, con, bucket, settled)
     pace: Pace = query.run(con, "plan/pace").fetchall()
     _keep_rest(con)
+    open_steering(lake, con, bucket, now)
     _keep_caps(lake, con, bucket, pace, now)
     parameters = {"now": now, "min_interval_days": lake.settings.plan.min_interval_days, "new_days": NEW_DAYS}
     query.materialise(con, "candidate", "plan/candidate", parameters)
     judge(lake, con, open_scope(lake, con))
+    stop_known(lake, con)
     return pace
 
 
@@ -53,7 +56,7 @@ def _keep_rest(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pace, now: datetime) -> None:
-    """Make the table `host_cap`: URLs of each host that was asked, has settings of its own, or is held."""
+    """Make the table `host_cap`: URLs of each host that was asked, has settings, brings nothing new, or is held."""
     general = lake.settings.plan.max_urls_per_host
     delays = {host: delay for host, delay, _, _ in pace}
     caps = {host: _cap(lake, general, delay) for host, delay in delays.items()}
@@ -65,6 +68,8 @@ def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pa
     for host, _, _, busy_at in pace:
         if caps[host] and is_busy_still(busy_at, now):
             caps[host] = max(caps[host] // 2, 1)  # as the fetch will do
+    for host, worth in barren_hosts(lake, con).items():
+        caps[host] = min(caps.get(host, other_cap(lake)), worth)
     caps |= dict.fromkeys(held_hosts(lake, bucket), 0)  # a held host would only use up the budget
     query.keep_rows(con, "host_cap", "host VARCHAR, cap BIGINT", list(caps.items()))
 

@@ -14,6 +14,7 @@ import duckdb
 from crawler.core.errors import BadForce
 from crawler.core.keys import bucket_of, host_key, url_key
 from crawler.core.urls import CanonicalUrl, canonicalize
+from crawler.core.userinfo import without_userinfo
 from crawler.store import query
 from crawler.store.decisions import add_decision, read_decisions
 from crawler.store.lake import Lake, partition_name
@@ -77,9 +78,9 @@ def all_forces(lake: Lake) -> list[Force]:
 
 
 def keep_forces(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int) -> None:
-    """Make the temporary table force_order (url_key, at, reason) of `con`."""
+    """Make the temporary table force_order (url_key, forced_at, reason) of `con`."""
     rows = [(url_key(each.url), datetime.fromisoformat(each.at), each.reason) for each in forces(lake, bucket)]
-    query.keep_rows(con, "force_order", "url_key UBIGINT, at TIMESTAMPTZ, reason VARCHAR", rows)
+    query.keep_rows(con, "force_order", "url_key UBIGINT, forced_at TIMESTAMPTZ, reason VARCHAR", rows)
 
 
 def _is_waiting(made: Force, asked_at: dict[str, datetime | None]) -> bool:
@@ -99,9 +100,10 @@ def _known(lake: Lake, bucket: int, urls: list[str]) -> dict[str, datetime | Non
 
 def _target(lake: Lake, text: str) -> tuple[str, int]:
     """The canonical URL that `text` spells, and its bucket."""
-    found = canonicalize(text)
+    found = canonicalize(text, None, lake.settings.url_rules)
     if not isinstance(found, CanonicalUrl):
-        raise BadForce(text, f"is no URL to crawl ({found.reason})", "Write an absolute http or https URL")
+        cure = "Write an absolute http or https URL"
+        raise BadForce(without_userinfo(text), f"is no URL to crawl ({found.reason})", cure)
     return found.url, bucket_of(host_key(found.host), lake.buckets)
 
 

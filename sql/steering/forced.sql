@@ -5,7 +5,7 @@
 -- Grain: one row per URL.
 SELECT p.url_key, coalesce(o.reason, 'plan.recheck_seeds_days') AS reason
 FROM state_page AS p
-LEFT JOIN force_order AS o ON o.url_key = p.url_key AND (p.asked_at IS NULL OR p.asked_at < o.at)
+LEFT JOIN force_order AS o ON o.url_key = p.url_key AND (p.asked_at IS NULL OR p.asked_at < o.forced_at)
 WHERE
     o.url_key IS NOT NULL
     OR (

@@ -1,0 +1,7 @@
+-- The arriving URLs of a merge that neither their shape nor scope stops.
+-- Reads: candidate (the arriving URLs), verdict.
+-- Grain: one row per URL.
+SELECT c.pattern_key, c.host_key, c.host, c.url
+FROM candidate AS c
+JOIN verdict USING (url_key)
+WHERE c.trap IS NULL AND verdict.rejected_by IS NULL
