@@ -46,6 +46,11 @@ def open_lake(path: Path | None) -> Lake:
     return Lake.open(settings, open_clock(settings.clock.simulated))
 
 
+def settings_to_read(path: Path | None) -> Settings | None:
+    """Like `read_settings`, but None where none are named and none are here."""
+    return None if path is None and not SETTINGS_FILE.exists() else read_settings(path)
+
+
 def open_lake_to_read(path: Path | None) -> Lake:
     """Like `open_lake`, but the demo's lake serves where there are no other settings, so that one can look around."""
     if path is None and not SETTINGS_FILE.exists() and DEMO_SETTINGS_FILE.exists():

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
+from crawler.cli.identity import explain_identity
 from crawler.cli.show import as_dicts, facts, say, show, write_json
+from crawler.core.errors import BadQuery
 from crawler.net.robots import deciding_line
 from crawler.store import holds, overview
 from crawler.store.ask import Answer
@@ -69,11 +71,25 @@ def cure(row: overview.CycleRow) -> str:
 
 
 def explain(
-    url: Annotated[str, typer.Argument(help="The URL, in any spelling.", show_default=False)],
+    url: Annotated[str | None, typer.Argument(help="The URL, in any spelling.", show_default=False)] = None,
+    identity: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            help="Instead: how this text becomes the URL that the lake would know it by, step by step. It need not be "
+            "known, and no lake is needed.",
+            show_default=False,
+        ),
+    ] = None,
     settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Tell a URL's story: what came of asking for it, why it was or was not in the last plan, and when it is next."""
+    if (url is None) == (identity is None):
+        raise BadQuery("explain takes a URL or --url", "Write `recrawl explain URL` or `recrawl explain --url TEXT`")
+    if url is None:
+        explain_identity(identity or "", settings, as_json=as_json)
+        return
     lake = open_lake_to_read(settings)
     story = explain_url(lake, url)
     if as_json:

@@ -8,7 +8,9 @@ import typer
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.show import facts, say, show, warn
 from crawler.core.errors import BadQuery
+from crawler.core.url_rules import UrlRules
 from crawler.core.urls import Reject, canonicalize
+from crawler.core.userinfo import without_userinfo
 from crawler.store.ask import Connection, ask, ask_named, questions
 from crawler.store.reader import open_reader
 
@@ -31,34 +33,36 @@ def sql(
     if list_questions:
         _list_questions()
         return
-    con = open_reader(open_lake_to_read(settings))
+    lake = open_lake_to_read(settings)
+    con = open_reader(lake)
     if name is not None and command is not None:
         raise BadQuery("both a named question and -c were given", "Give one of them")
     if command is not None:
         show(ask(con, command), as_json=as_json)
     elif name is not None:
-        show(ask_named(con, name, _parse(parameters or [])), as_json=as_json)
+        show(ask_named(con, name, _parse(parameters or [], lake.settings.url_rules)), as_json=as_json)
     elif sys.stdin.isatty():
         _prompt(con, as_json=as_json)
     else:
         show(ask(con, sys.stdin.read()), as_json=as_json)
 
 
-def _parse(parameters: list[str]) -> dict[str, str]:
+def _parse(parameters: list[str], rules: UrlRules) -> dict[str, str]:
     found = {}
     for text in parameters:
         key, equals, value = text.partition("=")
         if not equals:
             raise BadQuery(f"parameter {text!r} has no =", "Write KEY=VALUE")
-        found[key] = _canonical(value) if key == "url" else value
+        found[key] = _canonical(value, rules) if key == "url" else value
     return found
 
 
-def _canonical(text: str) -> str:
+def _canonical(text: str, rules: UrlRules) -> str:
     """The spelling that the lake knows a URL by, so that one may paste any other."""
-    url = canonicalize(text)
+    url = canonicalize(text, None, rules)
     if isinstance(url, Reject):
-        raise BadQuery(f"url={text} is no URL to crawl ({url.reason})", "Write an absolute http or https URL")
+        found = f"url={without_userinfo(text)}"
+        raise BadQuery(f"{found} is no URL to crawl ({url.reason})", "Write an absolute http or https URL")
     return url.url
 
 

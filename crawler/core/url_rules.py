@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import NamedTuple
 
+from ada_url import URL
+
 from crawler.core.escapes import encode, normalise_escapes
 from crawler.core.url_settings import HostUrlSettings, UrlSettings
 
@@ -108,9 +110,13 @@ def _says_something(settings: HostUrlSettings) -> bool:
 
 
 def _host(name: str) -> str:
-    """A host of the settings as canonical URLs write it."""
-    name = name.lower()
-    return f"[{name}]" if ":" in name and not name.startswith("[") else name
+    """A host of the settings as canonical URLs write it; what is no host stays as it is, and is never met."""
+    try:
+        return URL(f"http://[{name}]/" if ":" in name and name[0] != "[" else f"http://{name}/").hostname.removesuffix(
+            "."
+        )
+    except ValueError:
+        return name
 
 
 _Named = tuple[str, _Word]

@@ -18,9 +18,10 @@ from crawler.core.url_rules import DATA_FILE, NO_RULES, HostRules, UrlRules
 
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; longer ones are rejected."""
+MAX_TEXT_LENGTH = 1 << 16
+"""Characters of the text before it is cleaned, so that a megabyte of href costs nothing."""
 
 _MAX_FETCH_LENGTH = 8000  # RFC 9110 4.1: what a server should at least understand
-_MAX_TEXT_LENGTH = 1 << 16  # of the text before cleaning, so that a megabyte of href costs nothing
 _MAX_HOST_LENGTH = 253  # RFC 1035 2.3.4, without the root dot
 _MAX_LABEL_LENGTH = 63
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -84,7 +85,7 @@ Note = Callable[[str, str, str, list[Dropped]], None]
 
 def canonicalize(text: str, base: str | None = None, rules: UrlRules = NO_RULES) -> CanonicalUrl | Reject:
     """The canonical form of `text`, resolved against `base` (an absolute URL) where it is relative."""
-    if len(text) > _MAX_TEXT_LENGTH:
+    if len(text) > MAX_TEXT_LENGTH:
         return Reject("too_long")
     plain = _PLAIN.fullmatch(text)
     located = _locate_plain(plain, base) if plain else locate(text, base)

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from crawler.core import urls
 from crawler.core.cycle import Cycle
 from crawler.core.errors import BadSeeds
 from crawler.core.keys import bucket_of, host_key, url_key
 from crawler.core.shape import pattern_key
-from crawler.core.urls import CanonicalUrl, Reject
+from crawler.core.urls import CanonicalUrl, Reject, canonicalize
 from crawler.store import tables
 from crawler.store.lake import Lake
 from crawler.store.marks import read_marks, write_marks
@@ -28,12 +27,12 @@ def run(lake: Lake, lines: Iterable[str], *, source: str = "given") -> dict[str,
     """
     found: dict[str, CanonicalUrl] = {}
     rejected: Counter[str] = Counter()
-    purges = all_purges(lake)
+    purges, rules = all_purges(lake), lake.settings.url_rules
     for line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        result = urls.canonicalize(text)
+        result = canonicalize(text, None, rules)
         if isinstance(result, Reject):
             rejected[result.reason] += 1
         elif any(purge.covers(result.url, result.host) for purge in purges):

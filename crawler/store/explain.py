@@ -15,6 +15,7 @@ from crawler.core.errors import BadQuery
 from crawler.core.keys import bucket_of, host_key, url_key
 from crawler.core.model import Row
 from crawler.core.urls import CanonicalUrl, Reject, canonicalize
+from crawler.core.userinfo import without_userinfo
 from crawler.store import query
 from crawler.store.admission import read_admission
 from crawler.store.candidates import find_candidates, other_cap
@@ -69,9 +70,10 @@ class Explanation:
 
 def explain(lake: Lake, text: str) -> Explanation:
     """The story of the URL that `text` spells. Raises BadQuery for what is no URL."""
-    aim = canonicalize(text)
+    aim = canonicalize(text, None, lake.settings.url_rules)
     if isinstance(aim, Reject):
-        raise BadQuery(f"{text} is no URL to crawl ({aim.reason})", "Write an absolute http or https URL")
+        found = without_userinfo(text)
+        raise BadQuery(f"{found} is no URL to crawl ({aim.reason})", "Write an absolute http or https URL")
     return _Story(lake, aim).tell()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from crawler.core.errors import BadHost, NotHeld
 from crawler.core.keys import bucket_of, host_key
 from crawler.core.urls import CanonicalUrl, canonicalize
+from crawler.core.userinfo import without_userinfo
 from crawler.store.decisions import add_decision, read_decisions
 from crawler.store.lake import Lake, partition_name
 
@@ -61,9 +62,9 @@ def host_name(text: str) -> str:
     is_url = "://" in text
     found = canonicalize(text if is_url else f"http://{text}/")
     if not isinstance(found, CanonicalUrl):
-        raise BadHost(text)
+        raise BadHost(without_userinfo(text))
     if not is_url and ("@" in text or found.url != f"http://{found.host}/"):
-        raise BadHost(text)
+        raise BadHost(without_userinfo(text))
     return found.host
 
 
