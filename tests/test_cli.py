@@ -190,6 +190,26 @@ def test_a_hold_is_seen_in_status_and_explain_until_it_is_released(recrawl, lake
     is_refused(recrawl("hold", "no host"), "is no host")
 
 
+def test_a_url_is_forced_for_a_reason_listed_and_let_go(recrawl, lake) -> None:
+    url = "https://example.org/urgent"
+    is_refused(recrawl("force", url, "--reason", "news"), "is not known", f"`recrawl seed {url}` makes it known")
+    assert recrawl("seed", url).code == 0
+    is_refused(recrawl("force", url), "is forced for no reason", "--reason")
+    is_refused(recrawl("force", "mailto:x@example.org", "--reason", "news"), "is no URL to crawl")
+    is_refused(recrawl("force"), "nothing is named")
+    assert "nothing is forced" in recrawl("force", "--list").out
+    done = recrawl("force", "HTTPS://Example.org/urgent#top", "--reason", "news\x1b[31m")
+    assert (done.code, done.err) == (0, "")
+    assert f"recrawl force --lift {url}" in done.out
+    listed = recrawl("force", "--list").out
+    assert url in listed
+    assert "\x1b" not in listed
+    (found,) = json.loads(recrawl("force", "--list", "--json").out)
+    assert (found["url"], found["forced"], found["reason"]) == (url, True, "news\x1b[31m")
+    assert json.loads(recrawl("force", "--lift", url, "--json").out)["forced"] is False
+    is_refused(recrawl("force", "--lift", url), "is not forced. Forced: none")
+
+
 def test_a_purge_is_asked_for_recorded_listed_and_lifted(recrawl, lake) -> None:
     url = "https://example.org/taken-down"
     assert recrawl("seed", url).code == 0
