@@ -2,8 +2,8 @@
 
 The owner of a bucket reads every link file of every bucket beyond its marks, of whatever cycle, up to what all digest
 shards have seen; so links of late, cleared or backfilled fetches are found by the next merge, and links of copies
-never count. An exact anti-join with the seen set decides what is new. Writes tables url (with the new marks),
-duplicate, rejected and capture.
+never count. An exact anti-join with the seen set decides what is new; what links and sitemaps say of what is known is
+kept as well. Writes tables url (with the new marks), mention, duplicate, rejected and capture.
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from crawler.core.cycle import Cycle
 from crawler.core.keys import key_range
 from crawler.store import query, tables
+from crawler.store.given import keep_given_sitemaps
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
 from crawler.store.marks import Span, parse_marks, read_marks, spans_from, view_spans, write_marks
@@ -44,6 +45,7 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
             whole.append("capture")
     if rejected or held:
         staged["rejected"] = _stage(state, "rejected", stamp)
+    staged["mention"] = _stage(state, "mention", {**stamp, **_keys(state)})
     staged["url"] = lake.files.staged(".parquet")
     reader = query.arrow(con, "merge/url", stamp)
     tables.write_result(staged["url"], "url", reader, write_marks({**marks, **seen_by_shards}))
@@ -69,14 +71,21 @@ def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) 
     con = state.con
     _view_copies(lake, state, marks)
     view_spans(lake, con, "link_files", "link", spans)
+    keep_given_sitemaps(lake, con, state.bucket)
+    query.view_query(con, "followed_link", "merge/followed")
     size_texts(lake, con)
-    low, high = key_range(state.bucket, lake.buckets)
-    query.materialise(con, "candidate", "merge/arriving", {"low_key": low, "high_key": high})
+    query.materialise(con, "candidate", "merge/arriving", _keys(state))
     judge(lake, con, open_scope(lake, con))
     size_arriving(lake, con)
     query.materialise(con, "judged", "merge/judged", lake.settings.traps.model_dump())
     ((new, rejected, held),) = query.run(con, "merge/counts").fetchall()
     return int(new), int(rejected), int(held)
+
+
+def _keys(state: State) -> dict[str, int]:
+    """The range of the bucket's host keys."""
+    low, high = key_range(state.bucket, state.lake.buckets)
+    return {"low_key": low, "high_key": high}
 
 
 def _view_copies(lake: Lake, state: State, marks: dict[int, int]) -> None:

@@ -25,15 +25,15 @@ def open_scope(lake: Lake, con: duckdb.DuckDBPyConnection) -> Scope:
 
 
 def judge(lake: Lake, con: duckdb.DuckDBPyConnection, scope: Scope) -> None:
-    """Make the temporary table `verdict` for the rows of the temporary table `candidate` (url_key, url, host, hops)."""
+    """Make the table `verdict` for the rows of the table `candidate` (url_key, url, host, hops, announced_by)."""
     settings = lake.settings.scope
     keep_purged(lake, con)
     rules = []
     inside = []
-    for (host,) in query.run(con, "plan/hosts").fetchall():
+    for host, has_announced in query.run(con, "plan/hosts").fetchall():
         if scope.covers(host):
             inside.append((host,))
-        elif not settings.max_hops:
+        elif not settings.max_hops and not has_announced:
             continue
         rules += [(host, *rule) for rule in scope.host_rules(host, any_host=True)]
     query.keep_rows(

@@ -1,28 +1,17 @@
 -- URLs of a bucket that links name for the first time: links of first copies, not nofollow, the shallowest of each. A link
 -- within a host from a page whose text too many others there have counts only where there is no other, and is a trap.
--- Reads: link_files, span (per source bucket the epochs to read), copy_files, state_page, repeated_page.
+-- Reads: followed_link, state_page, repeated_page.
 -- Params: low_key, high_key: the bucket's host keys.
 -- Grain: one row per URL.
-WITH followed AS (
-    SELECT l.*
-    FROM link_files AS l
-    JOIN span ON span.bucket = l.bucket AND l.epoch > span.after_epoch AND l.epoch <= span.upto_epoch
-    WHERE l.target_host_key >= $low_key::UBIGINT AND l.target_host_key <= $high_key::UBIGINT AND NOT l.nofollow
-),
-copies AS (
-    SELECT DISTINCT bucket, url_key, observed_epoch, observed_sequence FROM copy_files WHERE NOT is_first
-),
-kept AS (
+WITH kept AS (
     SELECT f.*, repeated_page.url_key IS NOT NULL AS is_repeated
-    FROM followed AS f
-    LEFT JOIN copies
-        ON copies.bucket = f.bucket
-        AND copies.url_key = f.source_url_key
-        AND copies.observed_epoch = f.epoch
-        AND copies.observed_sequence = f.sequence
+    FROM followed_link AS f
     LEFT JOIN repeated_page
         ON repeated_page.url_key = f.source_url_key AND repeated_page.host_key = f.target_host_key
-    WHERE copies.url_key IS NULL AND f.target_url_key NOT IN (SELECT url_key FROM state_page)
+    WHERE
+        f.target_host_key >= $low_key::UBIGINT
+        AND f.target_host_key <= $high_key::UBIGINT
+        AND f.target_url_key NOT IN (SELECT url_key FROM state_page)
 )
 SELECT
     target_url_key AS url_key,
@@ -36,7 +25,8 @@ SELECT
     kind,
     source_url,
     CASE WHEN is_repeated THEN 'traps.max_urls_per_text' ELSE trap END AS trap,
-    found_at
+    found_at,
+    flatten(list(announced_by) FILTER (announced_by IS NOT NULL) OVER (PARTITION BY target_url_key)) AS announced_by
 FROM kept
 QUALIFY row_number() OVER (
     PARTITION BY target_url_key

@@ -17,7 +17,7 @@ SELECT
     CASE WHEN host IN (SELECT host FROM in_scope_host) THEN 0 ELSE hops END AS hops,
     false AS is_seed,
     kind,
-    source_url,
+    CASE WHEN kind <> 'settings' THEN source_url END AS source_url,
     found_at AS discovered_at
 FROM judged
 WHERE rule IS NULL

@@ -8,6 +8,7 @@ SELECT
     p.host,
     p.url,
     p.hops,
+    p.announced_by,
     floor(4096 * log2(greatest(
         CASE WHEN p.asked_at IS NULL THEN $new_days::DOUBLE ELSE (epoch($now::TIMESTAMPTZ) - epoch(p.asked_at)) / 86400 END,
         1e-12

@@ -32,6 +32,6 @@ COMMENT ON COLUMN url.pattern_key IS 'xxh3_64 of host and path with digits folde
 COMMENT ON COLUMN url.depth IS 'links from a seed, 0 for a seed';
 COMMENT ON COLUMN url.hops IS 'links from the hosts in scope, 0 for a URL of such a host';
 COMMENT ON COLUMN url.is_seed IS 'whether an operator named it';
-COMMENT ON COLUMN url.kind IS 'seed, or the kind of the link that it was found by';
-COMMENT ON COLUMN url.source_url IS 'canonical URL of the page that it was found in; NULL for a seed';
+COMMENT ON COLUMN url.kind IS 'seed, settings, or the kind of the link that it was found by';
+COMMENT ON COLUMN url.source_url IS 'canonical URL of the page that it was found in; NULL for a seed and for a sitemap of settings';
 COMMENT ON COLUMN url.discovered_at IS 'instant at which the link was found, or of seeding';

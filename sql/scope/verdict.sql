@@ -7,6 +7,7 @@ WITH split AS (
         url_key,
         host,
         hops,
+        announced_by,
         regexp_extract(url, '^([a-z]+)://[^/?]*?(?::([0-9]+))?(/.*)$', ['scheme', 'port', 'path']) AS part
     FROM candidate
 ),
@@ -28,9 +29,13 @@ SELECT
         WHEN len($ports) > 0 AND NOT list_contains(
             $ports, coalesce(try_cast(split.part.port AS INTEGER), CASE split.part.scheme WHEN 'https' THEN 443 ELSE 80 END)
         ) THEN 'scope.ports'
-        WHEN in_scope_host.host IS NULL AND NOT split.hops BETWEEN 1 AND $max_hops THEN 'scope.hosts'
+        WHEN
+            in_scope_host.host IS NULL AND NOT split.hops BETWEEN 1 AND $max_hops
+            AND NOT coalesce(list_has_any(split.announced_by, inside.hosts), false)
+            THEN 'scope.hosts'
         WHEN NOT ruled.allow THEN ruled.rule
     END AS rejected_by
 FROM split
+CROSS JOIN (SELECT list(host) AS hosts FROM in_scope_host) AS inside
 LEFT JOIN in_scope_host ON in_scope_host.host = split.host
 LEFT JOIN ruled ON ruled.url_key = split.url_key

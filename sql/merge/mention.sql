@@ -1,0 +1,51 @@
+-- What links and sitemaps newly say of a bucket's URLs: pages that link to them for the first time, a later lastmod, another
+-- priority, that they are sitemaps, and of which hosts. Of URLs that stay unknown nothing is kept.
+-- Reads: followed_link, state_page, judged.
+-- Params: cycle, bucket, epoch, sequence; low_key, high_key: the bucket's host keys.
+-- Grain: one row per URL, columns of mention.
+WITH said AS (
+    SELECT
+        target_url_key AS url_key,
+        count(DISTINCT source_url_key) FILTER (
+            is_first AND source_url_key <> target_url_key
+            AND kind NOT IN ('redirect', 'canonical', 'feed', 'sitemap', 'index', 'robots', 'settings')
+        ) AS inlinks,
+        max(lastmod) AS lastmod,
+        arg_max(priority, (found_at, source_url)) AS sitemap_priority,
+        bool_or(kind IN ('settings', 'robots', 'index', 'feed')) AS is_sitemap,
+        flatten(list(announced_by) FILTER (announced_by IS NOT NULL)) AS announced_by
+    FROM followed_link
+    WHERE target_host_key >= $low_key::UBIGINT AND target_host_key <= $high_key::UBIGINT
+    GROUP BY target_url_key
+),
+known AS (
+    SELECT url_key, url, is_sitemap, announced_by, lastmod, sitemap_priority
+    FROM state_page
+    WHERE url_key IN (SELECT url_key FROM said)
+    UNION ALL
+    SELECT url_key, url, false, NULL, NULL, NULL
+    FROM judged
+    WHERE rule IS NULL
+)
+SELECT
+    $cycle::DATE AS cycle,
+    $bucket AS bucket,
+    $epoch AS epoch,
+    $sequence AS sequence,
+    known.url_key,
+    known.url,
+    said.inlinks,
+    CASE WHEN said.lastmod > known.lastmod OR known.lastmod IS NULL THEN said.lastmod END AS lastmod,
+    said.sitemap_priority,
+    said.is_sitemap,
+    list_sort(list_distinct(said.announced_by)) AS announced_by
+FROM known
+JOIN said USING (url_key)
+WHERE
+    said.inlinks > 0
+    OR said.lastmod > known.lastmod
+    OR (said.lastmod IS NOT NULL AND known.lastmod IS NULL)
+    OR said.sitemap_priority <> coalesce(known.sitemap_priority, -1)
+    OR (said.is_sitemap AND NOT known.is_sitemap)
+    OR NOT list_has_all(coalesce(known.announced_by, []), coalesce(said.announced_by, []))
+ORDER BY known.url_key
