@@ -128,6 +128,13 @@ class CopySettings(Section):
         description="Main text shorter than this (UTF-8 bytes) makes no page a copy of another, and gets no SimHash; "
         "equal bodies are copies at any length.",
     )
+    max_distance: int = Field(
+        default=3,
+        ge=0,
+        le=6,
+        description="Bits by which the SimHashes of near copies may differ. They are grouped and shown, never dropped. "
+        "Each bit more makes the search dearer and brings more pages together that only share a template; 0: no search.",
+    )
 
 
 class TrapSettings(Section):

@@ -1,45 +1,92 @@
-"""Fingerprint: who brought a content first, over all hosts, before the copies' links count.
+"""Fingerprint: who brought a content first, over all hosts, before the copies' links count; and what is nearly equal.
 
 The owner of a digest shard reads the digests of its range that observations of any bucket brought since the shard's
-marks, and what the shard knows. Writes table copy with the new marks.
+marks, and what the shard knows: exact copies. It compares the SimHashes of all that arrived with those of the pages of
+the bucket with its number: near copies. Writes tables copy, with the new marks, and near.
 """
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from crawler.core.cycle import Cycle
 from crawler.store import query, tables
 from crawler.store.lake import Lake
-from crawler.store.lease import Owner
+from crawler.store.lease import Owner, Settled
 from crawler.store.marks import read_marks, spans_from, view_spans, write_marks
+from crawler.store.near import find_pairs, open_arrived, open_comparable
 
 
 def run(lake: Lake, cycle: Cycle, shard: int) -> dict[str, Any]:
-    """Find the copies of `shard`; returns how many digests arrived. Raises BucketTaken, LeaseLost."""
+    """Find the copies of `shard`; returns how many digests arrived and how many pages are near to one of its own.
+
+    Raises BucketTaken, LeaseLost.
+    """
     with lake.own("shard", shard, cycle) as owner:
-        return {"shard": shard, "digests": _find(lake, cycle, shard, owner)}
+        digests, near = _find(lake, cycle, shard, owner)
+        return {"shard": shard, "digests": digests, "near": near}
 
 
-def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> int:
+def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> tuple[int, int]:
     marks = read_marks(lake, "copy", "shard", shard, owner.settled)
-    upto = {bucket: lake.settled("bucket", bucket).last for bucket in range(lake.buckets)}
+    settled = {bucket: lake.settled("bucket", bucket) for bucket in range(lake.buckets)}
+    upto = {bucket: each.last for bucket, each in settled.items()}
     spans = spans_from(marks, upto)
     if not spans:
-        return 0
+        return 0, 0
     con = lake.connect()
     view_spans(lake, con, "observation_files", "observation", spans)
-    known = lake.current("copy", "shard", shard, owner.settled)
+    stamp = {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1}
+    near, found = _near(lake, con, shard, settled[shard], stamp)
+    copies, digests = _exact(lake, con, shard, owner.settled, stamp, write_marks({**marks, **upto}))
+    lake.commit(owner, "copy", {"copy": copies, **near})
+    return digests, found
+
+
+def _exact(
+    lake: Lake,
+    con: duckdb.DuckDBPyConnection,
+    shard: int,
+    settled: Settled,
+    stamp: Mapping[str, Any],
+    marks: Mapping[str, str],
+) -> tuple[Path, int]:
+    """Stage the rows of copy; returns them with their number."""
+    known = lake.current("copy", "shard", shard, settled)
     query.view_files(con, "copy_files", "copy", lake.paths(known))
     low, high = _digest_range(shard, lake.buckets)
     query.materialise(con, "arriving", "fingerprint/arriving", {"low": low, "high": high})
+    return _stage(lake, con, "copy", stamp, marks)
+
+
+def _near(
+    lake: Lake, con: duckdb.DuckDBPyConnection, shard: int, settled: Settled, stamp: Mapping[str, Any]
+) -> tuple[dict[str, Path], int]:
+    """Stage the rows of near if there are any; returns them by table, with their number."""
+    max_distance = lake.settings.copies.max_distance
+    if not max_distance or not open_arrived(con, shard):
+        return {}, 0
+    open_comparable(lake, con, shard, settled)
+    find_pairs(con, max_distance)
+    staged, rows = _stage(lake, con, "near", {**stamp, "max_distance": max_distance})
+    if not rows:
+        staged.unlink()
+        return {}, 0
+    return {"near": staged}, rows
+
+
+def _stage(
+    lake: Lake,
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    stamp: Mapping[str, Any],
+    metadata: Mapping[str, str] | None = None,
+) -> tuple[Path, int]:
     staged = lake.files.staged(".parquet")
-    reader = query.arrow(
-        con,
-        "fingerprint/copy",
-        {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1},
-    )
-    digests = tables.write_result(staged, "copy", reader, write_marks({**marks, **upto}))
-    lake.commit(owner, "copy", {"copy": staged})
-    return digests
+    rows = tables.write_result(staged, table, query.arrow(con, f"fingerprint/{table}", stamp), metadata)
+    return staged, rows
 
 
 def _digest_range(shard: int, shards: int) -> tuple[bytes, bytes]:

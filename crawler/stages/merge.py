@@ -89,20 +89,25 @@ def _keys(state: State) -> dict[str, int]:
 
 
 def _view_copies(lake: Lake, state: State, marks: dict[int, int]) -> None:
-    """Make the view `copy_files` of every shard's files that can speak of observations beyond `marks`.
+    """Make the views `copy_files` and `near_files` of each shard's files that can speak of observations beyond `marks`.
 
     A shard's files are read from the newest back to the first whose own marks do not pass ours: it and all older ones
     speak of what we have read.
     """
-    paths = []
+    paths, near_paths = [], []
     for shard in range(lake.buckets):
-        for file in reversed(lake.current("copy", "shard", shard, lake.settled("shard", shard))):
+        settled = lake.settled("shard", shard)
+        near = {(file.epoch, file.sequence): file for file in lake.current("near", "shard", shard, settled)}
+        for file in reversed(lake.current("copy", "shard", shard, settled)):
             path = lake.path(file)
             file_marks = parse_marks(tables.read_metadata(path))
             if all(epoch <= marks.get(bucket, 0) for bucket, epoch in file_marks.items()):
                 break
             paths.append(path)
+            if (file.epoch, file.sequence) in near:
+                near_paths.append(lake.path(near[file.epoch, file.sequence]))
     query.view_files(state.con, "copy_files", "copy", paths)
+    query.view_files(state.con, "near_files", "near", near_paths)
 
 
 def _own_span(spans: list[Span], bucket: int) -> bool:

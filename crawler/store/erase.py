@@ -44,7 +44,7 @@ _SAID = (
 )  # fmt: skip
 _VERSION = (
     "etag", "last_modified", "body_digest", "text_digest", "copy_digest", "simhash", "text_bytes", "body_bytes",
-    "title", "language", "duplicate_of",
+    "title", "language", "duplicate_of", "near_of",
 )  # fmt: skip
 
 
@@ -53,15 +53,17 @@ class _Rule:
     """How rows of one table are cleaned.
 
     url, digest: the columns that say whether a row is about something purged; without `forgets` it goes as a whole.
+    others: columns with URLs of other pages, which a row loses if they are purged.
     forgets: what the rows of other URLs with a purged body lose, and those of purged URLs unless `drops_urls`.
     heir: whether another becomes first. columns: that decide whether a file holds something to erase.
     """
 
     columns: tuple[str, ...]
-    url: str = "url"
+    url: str | None = "url"
     digest: str | None = None
     forgets: tuple[str, ...] = ()
     drops_urls: bool = False
+    others: tuple[str, ...] = ()
     has_heirs: bool = False
 
 
@@ -69,13 +71,18 @@ class _Rule:
 _LOG_RULES = {
     "capture": _Rule(("url", "body_digest"), digest="body_digest"),
     "link": _Rule(("source_url",), url="source_url"),
-    "duplicate": _Rule(("first_url", "body_digest"), url="first_url", digest="body_digest"),
+    "duplicate": _Rule(
+        ("first_url", "near_of", "body_digest"), url=None, digest="body_digest", others=("first_url", "near_of")
+    ),
     "url": _Rule(("url",)),
     "mention": _Rule(("url",)),
     "observation": _Rule(("url", *_SAID), digest="body_digest", forgets=_SAID),
 }
 _COPY = _Rule(("kind", "digest", "url", "body_digest", "is_first", "first_url"), digest="body_digest", has_heirs=True)
-_PAGE = _Rule(("url", *_VERSION), digest="body_digest", forgets=_VERSION, drops_urls=True)
+_NEAR = _Rule(("url", "near_url", "body_digest"), digest="body_digest", others=("near_url",))
+_PAGE = _Rule(
+    ("url", *_VERSION), digest="body_digest", forgets=_VERSION, drops_urls=True, others=("duplicate_of", "near_of")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +210,7 @@ def _checkpoints(lake: Lake, bucket: int) -> Iterator[tuple[str, str]]:
 def _superseded(lake: Lake) -> list[str]:
     """The files that have a newer revision."""
     found = []
-    partitions = [("bucket", table) for table in _LOG_RULES] + [("shard", "copy")]
+    partitions = [("bucket", table) for table in _LOG_RULES] + [("shard", "copy"), ("shard", "near")]
     for number in range(lake.buckets):
         for kind, table in partitions:
             files = log.list_table(lake.files, lake.layout, table, partition_name(kind, number))
@@ -225,7 +232,8 @@ def _clean_bucket(lake: Lake, bucket: int, names: Names) -> int:
 def _clean_copies(lake: Lake, shard: int, names: Names) -> int:
     files = _files(lake, "copy", "shard", shard)
     heirs = _heirs(lake, files, names)
-    return sum(_clean_file(lake, file, _COPY, names, heirs) for file in files)
+    written = sum(_clean_file(lake, file, _COPY, names, heirs) for file in files)
+    return written + sum(_clean_file(lake, file, _NEAR, names) for file in _files(lake, "near", "shard", shard))
 
 
 def _clean_file(lake: Lake, file: LogFile, rule: _Rule, names: Names, heirs: Heirs | None = None) -> int:
@@ -258,24 +266,22 @@ def _clean(
 
 def _matches(rule: _Rule, names: Names, rows: pa.RecordBatch) -> Column:
     """Which rows are about something to erase."""
-    found = pc.is_in(rows[rule.url], value_set=names.urls)
-    if rule.digest is not None:
-        found = pc.or_(found, pc.is_in(rows[rule.digest], value_set=names.digests))
+    found = pa.repeat(pa.scalar(value=False), len(rows))
+    for column, erased in ((rule.url, names.urls), (rule.digest, names.digests)):
+        if column is not None:
+            found = pc.or_(found, pc.is_in(rows[column], value_set=erased))
     return found
 
 
 def _cleaned(rule: _Rule, names: Names, rows: pa.RecordBatch, heirs: Heirs | None) -> pa.RecordBatch:
     found = _matches(rule, names, rows)
-    if not rule.forgets:
-        kept = rows.filter(pc.invert(found))
-        return _inherited(kept, names, heirs or {}) if rule.has_heirs else kept
-    if rule.drops_urls:
-        others = pc.invert(pc.is_in(rows[rule.url], value_set=names.urls))
-        rows, found = rows.filter(others), found.filter(others)
-    cleaned = _forget(rows, found, rule.forgets)
-    if "duplicate_of" in rule.forgets:
-        return _forget(cleaned, pc.is_in(cleaned["duplicate_of"], value_set=names.urls), ("duplicate_of",))
-    return cleaned
+    gone = found if not rule.forgets else pc.is_in(rows[rule.url], value_set=names.urls) if rule.drops_urls else None
+    if gone is not None:
+        rows, found = rows.filter(pc.invert(gone)), found.filter(pc.invert(gone))
+    rows = _forget(rows, found, rule.forgets)
+    for name in rule.others:
+        rows = _forget(rows, pc.is_in(rows[name], value_set=names.urls), (name,))
+    return _inherited(rows, names, heirs or {}) if rule.has_heirs else rows
 
 
 def _forget(rows: pa.RecordBatch, found: Column, columns: Iterable[str]) -> pa.RecordBatch:

@@ -121,10 +121,16 @@ def _to_3(files: Files) -> None:
             "page": (
                 NewColumn("language", pa.string(), None),
                 *_NAMED,
+                NewColumn("near_of", pa.string(), None),
                 NewColumn("inlinks", pa.uint32(), 0),
                 NewColumn("lastmod", pa.timestamp("us", "UTC"), None),
                 NewColumn("sitemap_priority", pa.float64(), None),
                 *_CHECKED,
+            ),
+            "duplicate": (
+                NewColumn("simhash", pa.uint64(), None),
+                NewColumn("near_of", pa.string(), None),
+                NewColumn("near_skipped", pa.uint8(), None),
             ),
             "plan": (*_NAMED, *_CHOSEN),
             "admitted": _CUT,

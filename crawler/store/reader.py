@@ -76,6 +76,7 @@ def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Man
         view = "tail_host" if table == "host_state" else f"tail_{table}"
         _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
     _view(con, "touched", query.sql_text("state/touched"))
+    _view(con, "near_label", query.sql_text("state/near_label"))
     _view(con, "folded", query.sql_text("state/fold_touched"))
     _view(con, "state_page", query.sql_text("state/page"))
     _view(con, "newest_host", query.sql_text("state/host"))

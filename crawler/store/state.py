@@ -92,6 +92,7 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
         paths = lake.paths(file for file in files if file.epoch >= from_epoch)
         query.view_files(con, view, table, paths, from_epoch=from_epoch)
     query.materialise(con, "touched", "state/touched")
+    query.materialise(con, "near_label", "state/near_label")
     query.materialise(con, "folded", "state/fold_touched")
     query.view_query(con, "state_page", "state/page")
     return State(lake, con, bucket, settled, from_epoch)

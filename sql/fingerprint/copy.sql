@@ -1,4 +1,5 @@
--- Who was first with each arriving digest: the known first, else the shortest URL, ties by the URL itself.
+-- Who was first with each arriving digest: the known first, else the one that is named as canonical, then the shortest
+-- URL, ties by the URL itself.
 -- Reads: arriving, copy_files (what the shard knows).
 -- Params: cycle, shard, epoch, sequence.
 -- Grain: one row per row of arriving, columns of copy.
@@ -9,12 +10,12 @@ WITH known AS (
     GROUP BY kind, digest
 ),
 first AS (
-    SELECT kind, digest, arg_min(url, (length(url), url)) AS url
+    SELECT kind, digest, arg_min(url, (standing, length(url), url)) AS url
     FROM arriving
     GROUP BY kind, digest
 ),
 holder AS (
-    SELECT digest, arg_min((bucket, url_key, epoch, sequence), (length(url), url, epoch, sequence)) AS row
+    SELECT digest, arg_min((bucket, url_key, epoch, sequence), (standing, length(url), url, epoch, sequence)) AS row
     FROM arriving
     WHERE kind = 'body' AND stored
     GROUP BY digest

@@ -39,6 +39,7 @@ CREATE TABLE page (
     redirect_url VARCHAR,
     canonical_url VARCHAR,
     duplicate_of VARCHAR,
+    near_of VARCHAR,
     last_epoch UINTEGER NOT NULL
 );
 
@@ -82,4 +83,5 @@ COMMENT ON COLUMN page.noindex IS 'whether it asks not to be indexed; NULL if it
 COMMENT ON COLUMN page.redirect_url IS 'where it redirects to; NULL unless the last success was a redirect';
 COMMENT ON COLUMN page.canonical_url IS 'what its rel=canonical names';
 COMMENT ON COLUMN page.duplicate_of IS 'canonical URL that brought the same content first; NULL unless it is a copy';
+COMMENT ON COLUMN page.near_of IS 'canonical URL of the page that stands for its near copies, exact ones among them; NULL if it stands for itself';
 COMMENT ON COLUMN page.last_epoch IS 'epoch of the last observation, 0 if none';

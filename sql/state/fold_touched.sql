@@ -1,5 +1,5 @@
 -- The state of every touched URL: its checkpoint row with the tail of the log folded over it in (epoch, sequence) order.
--- Reads: touched, base_page, tail_url, tail_observation, tail_duplicate, tail_mention (rows from the checkpoint's epoch on).
+-- Reads: touched, near_label, base_page, tail_url, tail_observation, tail_duplicate, tail_mention (rows from the checkpoint's epoch on).
 -- Grain: one row per URL, columns of page.
 WITH base AS (
     SELECT *, page_place(p) AS place, page_content(p) AS content
@@ -85,11 +85,13 @@ SELECT
     unnest(coalesce(asked.content, base.content)),
     CASE WHEN asked.success IS NULL THEN base.redirect_url ELSE asked.success.redirect_url END AS redirect_url,
     coalesce(marked.first_url, CASE WHEN asked.body_position IS NULL THEN base.duplicate_of END) AS duplicate_of,
+    near_label.near_of,
     coalesce(asked.last.epoch, base.last_epoch, 0) AS last_epoch
 FROM touched
 LEFT JOIN base USING (url_key)
 LEFT JOIN found USING (url_key)
 LEFT JOIN asked USING (url_key)
 LEFT JOIN marked USING (url_key)
+LEFT JOIN near_label USING (url_key)
 LEFT JOIN mentioned USING (url_key)
 WHERE base.url_key IS NOT NULL OR found.url_key IS NOT NULL

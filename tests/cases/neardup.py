@@ -1,20 +1,30 @@
-"""Rows of neardup.jsonl: SimHash vectors, distances, and which pages and URLs count as the same."""
+"""Rows of neardup.jsonl: SimHash vectors, distances, which pages and URLs are the same, who stands for a group."""
 
 import hashlib
+import json
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
 
 from crawler.core.urls import CanonicalUrl, canonicalize
 from crawler.page.fingerprint import distance, simhash, simhash_of_digests
 from crawler.page.page import Page, read_page
+from crawler.stages import fingerprint, merge
+from crawler.store import query
+from crawler.store.near import find_pairs
+from crawler.store.state import open_state
 from tests.cases.facts import Row
+from tests.store.small_lake import DAY, bucket_of_url, canonical, known, lake_at, observed, write
 from tests.web.recipes import make
 
 NEAR = 3  # bits by which near copies differ at most
 ROOT = Path(__file__).parents[2]
+ORDERS = 24  # of which all must give one answer, where all are meant
 
 
 def differences(row: Row) -> list[str]:
@@ -26,6 +36,8 @@ def differences(row: Row) -> list[str]:
         elif key == "max_s":
             if found[key] > wanted:
                 problems.append(f"took {found[key]:.2f} s, at most {wanted}")
+        elif key == "one_of":
+            problems += [f"{url} stands for the pages, expected {wanted}" for url in found[key] if url not in wanted]
         elif key not in found:
             problems.append(f"nothing is known of {key!r}")
         elif found[key] not in [wanted, *row.get("accept", {}).get(key, [])]:
@@ -61,7 +73,106 @@ def _facts(row: Row) -> dict[str, Any]:
         case "processes":
             prints = [_in_process(make(given["text"]).decode(), env) for env in given["env"]]
             return {"distance": max(distance(prints[0], each) for each in prints)}
+        case "index":
+            return _index(given, row.get("folder", Path(__file__).parent))
+        case "representative":
+            orders = islice(permutations(given["pages"]), ORDERS)
+            stand = {url for order in orders for url in _representatives(order)}
+            return {"stable": len(stand) == 1, "one_of": sorted(stand)}
     raise ValueError(f"a kind that this runner does not know: {row['kind']!r}")
+
+
+# What is near among many
+
+
+def _index(given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    started = time.process_time()
+    found = [_answers(ops, given["k"], folder) for ops in _orders(given)]
+    spent = (time.process_time() - started) / len(found)
+    first = found[0]
+    return {"answers": first if found.count(first) == len(found) else "differ with the order", "max_s": spent}
+
+
+def _orders(given: dict[str, Any]) -> Iterable[list[Any]]:
+    if given.get("orders") != "all":
+        return [given["ops"]]
+    inserts = [op for op in given["ops"] if op[0] == "insert"]
+    rest = [op for op in given["ops"] if op[0] != "insert"]
+    return [[*order, *rest] for order in islice(permutations(inserts), ORDERS)]
+
+
+def _answers(ops: list[Any], k: int, folder: Path) -> list[Any]:
+    pages: dict[str, int] = {}  # what the state of the lake is for the product: of each page its newest SimHash
+    answers: list[Any] = []
+    for op, *rest in ops:
+        match op:
+            case "insert":
+                pages[rest[0]] = int(rest[1], 16)
+            case "delete":
+                del pages[rest[0]]
+            case "insert_file":
+                pages |= {f"c{place}": value for place, value in enumerate(_values(folder, *rest))}
+            case "query":
+                answers += _near(pages, [int(rest[0], 16)], k)
+            case "query_file":
+                answers.append(list(_near(pages, _values(folder, *rest), k)))
+            case "pairs":
+                near = zip(pages, _near(pages, list(pages.values()), k), strict=True)
+                found = {tuple(sorted((page, other))) for page, others in near for other in others if other != page}
+                answers.append(sorted(map(list, found)))
+            case _:
+                raise ValueError(f"an operation that this runner does not know: {op!r}")
+    return answers
+
+
+def _values(folder: Path, file: str, key: str) -> list[int]:
+    return [int(value, 16) for value in json.loads((folder / file).read_bytes())[key]]
+
+
+def _near(pages: dict[str, int], values: Sequence[int], k: int) -> Iterator[list[str]]:
+    """For each of `values` the pages near it, found by the product's search."""
+    con = query.catalogue()
+    query.keep_rows(con, "arrived", "simhash UBIGINT", [(value,) for value in values])
+    query.keep_rows(con, "comparable", "simhash UBIGINT", [(value,) for value in pages.values()])
+    find_pairs(con, k)
+    near: dict[int, set[int]] = {}
+    for value, other in con.sql("SELECT simhash, near_simhash FROM pair").fetchall():
+        near.setdefault(value, set()).add(other)
+    for value in values:
+        yield sorted(page for page, other in pages.items() if other in near.get(value, ()))
+
+
+# Who stands for a group
+
+
+def _representatives(pages: Sequence[dict[str, Any]]) -> set[str]:
+    """The pages that stand for `pages` after a cycle that fetched them in that order, each by an owner of its own."""
+    with tempfile.TemporaryDirectory() as root:
+        lake = lake_at(root, buckets=2)
+        for given in pages:
+            url = canonical(given["url"]).url
+            link = given.get("canonical")
+            page = _page(
+                given, url, [("Link", link if link.startswith("<") else f'<{link}>; rel="canonical"')] if link else []
+            )
+            row = observed(
+                url,
+                body_digest=hashlib.sha256(make(given["body"])).digest(),
+                text_digest=page.text_digest,
+                copy_digest=page.copy_digest,
+                simhash=page.simhash,
+                canonical_url=page.canonical.url if page.canonical else None,
+            )
+            write(lake, bucket_of_url(lake, url), {"url": [known(url)], "observation": [row]})
+        for stage in (fingerprint, merge):
+            for number in range(lake.buckets):
+                stage.run(lake, DAY, number)
+        found = set()
+        for bucket in range(lake.buckets):
+            con = lake.connect()
+            open_state(lake, con, bucket, lake.settled("bucket", bucket))
+            found |= set(con.sql("SELECT coalesce(near_of, duplicate_of, url) FROM state_page").fetchall())
+        return {url for (url,) in found}
 
 
 def _pages(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -76,10 +187,10 @@ def _pages(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _page(given: dict[str, Any]) -> Page:
+def _page(given: dict[str, Any], url: str = "https://example.com/", headers: Sequence[tuple[str, str]] = ()) -> Page:
     content_type = given.get("content_type", "text/html; charset=utf-8")
     return read_page(
-        make(given["body"]), url="https://example.com/", content_type=content_type, headers=[],
+        make(given["body"]), url=url, content_type=content_type, headers=headers,
         product_token="bot", min_text_bytes=0, max_parse_bytes=2 << 20,
     )  # fmt: skip
 

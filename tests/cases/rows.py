@@ -44,8 +44,8 @@ class Argument:
 
 
 def rows_of(path: Path) -> list[Row]:
-    """The rows of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    """The rows of a file of JSON lines; each says in `folder` where the files are that it names."""
+    return [json.loads(line) | {"folder": path.parent} for line in path.read_bytes().split(b"\n") if line.strip()]
 
 
 def our_rows(name: str) -> list[Row]:

@@ -43,7 +43,7 @@ FILES = {
     "newest_host": "host_state",
     "recent_observation": "observation",
     "recent_robots": "robots",
-    **{f"{table}_files": table for table in ("plan", "link", "copy", "capture", "observation", "robots", "seed")},
+    **{f"{table}_files": table for table in ("plan", "link", "copy", "near", "capture", "observation", "robots", "seed")},
     **{f"cycle_{table}": table for table in ("observation", "robots", "capture", "copy", "plan", "admitted")},
     "capture_log": "capture",
 }
@@ -63,6 +63,13 @@ RESULTS = {
     "stopped": "trap/stopped",
     "forced": "steering/forced",
     "arriving": "fingerprint/arriving",
+    "arrived": "fingerprint/arrived",
+    "arrived_here": "fingerprint/arrived_here",
+    "near_known": "fingerprint/near_known",
+    "comparable": "fingerprint/comparable",
+    "sought": "fingerprint/sought",
+    "pair": "fingerprint/pair",
+    "near_label": "state/near_label",
     "planned": "plan/plan",
 }
 # Those that a stage makes of settings.
@@ -128,6 +135,8 @@ PARAMETERS: dict[str, Any] = {
     "target_url_key": 1,
     "target_host_key": 1,
     "hosts": 10,
+    "max_distance": 3,
+    "most_alike": 10,
 }
 Columns = tuple[tuple[str, str], ...]
 
