@@ -8,7 +8,11 @@ that must never hang runs in a process that can be killed as well.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 
+import numpy as np
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from crawler.page.errors import ParserFailed
@@ -20,15 +24,14 @@ MAX_FORMATTING_STEPS = 1_000_000
 MAX_ATTRIBUTE_STEPS = 100_000_000
 """Sum over all tags of the square of their attributes; one tag of 10,000 has as many."""
 
-_SEPARATORS = b" \t\n\f\r/"  # what stands before an attribute, unless it is the quote that ends the one before
 _LONG_TAG = 256  # characters
 _MAX_LENGTH_STEPS = 100_000_000  # sum of the squares of the long tags' lengths that nobody looks into
 _FORMATTING = ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u", "nobr")
 _IDENTICAL = 3  # "Noah's Ark": of equal formatting elements in a row no more than three are kept
-# Spelt out, a third of the time of IGNORECASE: most tags are dropped by their first letter.
-_EITHER_CASE = ["".join(f"[{letter}{letter.upper()}]" for letter in name) for name in _FORMATTING]
-_FIRST_LETTERS = "".join(sorted({name[0] + name[0].upper() for name in _FORMATTING}))
-_FORMATTING_START = re.compile(rf"<(?=[{_FIRST_LETTERS}])(?:{'|'.join(_EITHER_CASE)})(?=[\s/>])")
+_FORMATTING_NAMES = frozenset(
+    "".join(letters) for name in _FORMATTING for letters in product(*((letter, letter.upper()) for letter in name))
+)
+_TAG_NAME = re.compile(r"<([a-zA-Z]+)")
 # Elements without content, and those that the next of their kind ends: they do not nest by themselves.
 _VOID = ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 _LISTS = ("a", "p", "li", "dt", "dd", "option", "optgroup", "rb", "rt", "rtc", "rp", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -45,25 +48,42 @@ _TOKEN = re.compile(
 )
 
 
-def parse(markup: str) -> LexborHTMLParser:
-    """The tree of `markup`. Raises ParserFailed."""
-    encoded = markup.encode(errors="replace")
-    _check(markup, encoded)
-    # Mutation events are for scripts; with them each <option> of a <select> would look at all before it.
-    return LexborHTMLParser(encoded, options=LexborDocumentOptions.WO_EVENTS)
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """HTML and its tree. tags: the letters that names of its start tags begin with, in lower case: `h` of `<h1>`."""
+
+    text: str
+    tree: LexborHTMLParser
+    tags: frozenset[str]
+
+    def anew(self) -> LexborHTMLParser:
+        """Another tree, for who has cut up the first."""
+        return _parsed(self.text.encode(errors="replace"))
+
+
+def parse(text: str) -> Markup:
+    """`text` as HTML. Raises ParserFailed."""
+    encoded = text.encode(errors="replace")
+    names = _TAG_NAME.findall(text)
+    _check(text, encoded, names)
+    return Markup(text, _parsed(encoded), frozenset(name.lower() for name in set(names)))
 
 
 def check_markup(text: str) -> None:
     """Raise ParserFailed if parsing `text` as HTML could take far longer than its length suggests."""
-    _check(text, text.encode(errors="replace"))
+    _check(text, text.encode(errors="replace"), _TAG_NAME.findall(text))
 
 
-def _check(text: str, encoded: bytes) -> None:
-    tags = text.count("<")
-    starts = tags - text.count("</") if tags * tags > MAX_FORMATTING_STEPS else tags  # enough for most pages
+def _parsed(encoded: bytes) -> LexborHTMLParser:
+    # Mutation events are for scripts; with them each <option> of a <select> would look at all before it.
+    return LexborHTMLParser(encoded, options=LexborDocumentOptions.WO_EVENTS)
+
+
+def _check(text: str, encoded: bytes, names: Sequence[str]) -> None:
+    tags, starts = text.count("<"), len(names)
     if (
         tags * starts > MAX_DEPTH_STEPS
-        or tags * starts > MAX_FORMATTING_STEPS < tags * len(_FORMATTING_START.findall(text))
+        or tags * starts > MAX_FORMATTING_STEPS < tags * sum(map(_FORMATTING_NAMES.__contains__, names))
         or (
             _most_attributes(encoded) ** 2 > MAX_ATTRIBUTE_STEPS
             and sum(n * n for n in map(len, _START_TAG.findall(text)) if n > _LONG_TAG) > _MAX_LENGTH_STEPS
@@ -73,9 +93,11 @@ def _check(text: str, encoded: bytes) -> None:
 
 
 def _most_attributes(encoded: bytes) -> int:
-    """No fewer than all attributes of the page: each follows a separator or the quote that ends another."""
-    separators = len(encoded) - len(encoded.translate(None, _SEPARATORS))
-    return separators + (encoded.count(b'"') + encoded.count(b"'")) // 2
+    """No fewer than all attributes of the page: each follows white space, a slash or the quote that ends another."""
+    octets = np.frombuffer(encoded, dtype=np.uint8)
+    separators = np.count_nonzero(octets <= 0x20) + np.count_nonzero(octets == ord("/"))
+    quotes = np.count_nonzero(octets == ord('"')) + np.count_nonzero(octets == ord("'"))
+    return int(separators + quotes // 2)
 
 
 def _walk(text: str) -> None:

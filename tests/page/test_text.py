@@ -10,7 +10,7 @@ from crawler.page.text import main_text, normalise
 
 
 def text_of(markup: str) -> str:
-    return main_text(parse(markup), markup)
+    return main_text(parse(markup))
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,41 @@ def test_a_megabyte_of_combining_marks_takes_no_hour() -> None:
     started = time.monotonic()
     normalise("a" + "\u0323\u0301" * 300_000)
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<div hidden>no</div>",
+        "<div HIDDEN=until-found>no</div>",
+        "<div aria-hidden=true>no</div>",
+        '<div style="color:red; Display : NONE">no</div>',
+        '<div style="visibility:hidden">no<p hidden>no</p></div>',
+    ],
+)
+def test_what_is_hidden_does_not_count(hidden: str) -> None:
+    assert text_of(f"<p>some text</p>{hidden}<p>more") == "some text more"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<div aria-hidden=false>yes</div>",
+        "<div data-hidden>yes</div>",
+        '<div style="--display:none">yes</div>',
+        '<div style="display:nonesuch">yes</div>',
+        "<div class=hidden>yes</div>",
+    ],
+)
+def test_what_only_looks_hidden_counts(shown: str) -> None:
+    assert text_of(f"<p>some text</p>{shown}") == "some text yes"
+
+
+def test_a_page_that_waits_for_a_script_to_show_it_is_read_as_a_whole() -> None:
+    content = "<p>some text that is there</p>" * 5
+    for markup in (
+        f"<body style='visibility:hidden'>{content}",
+        f"<div style='display:none'>{content}</div><p>Loading</p>",
+        f"<p>Wait</p><main aria-hidden=true>{content}</main>",
+    ):
+        assert "some text that is there" in text_of(markup)
