@@ -12,6 +12,8 @@ from crawler.page.directives import Directives
 from crawler.page.links import Links, is_nofollow, refresh_target
 
 MAX_TITLE_LENGTH = 300
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+_ROOT_SLASHES = 3  # of a host's root
 _SELECTOR = "a[href],area[href],iframe[src],frame[src],link[href],meta,base[href],title"
 
 
@@ -19,13 +21,24 @@ _SELECTOR = "a[href],area[href],iframe[src],frame[src],link[href],meta,base[href
 class Said:
     """What a page says, in markup and headers. canonicals: the target of each rel=canonical, None for one that is none.
 
-    links and directives are added to.
+    feeds: what is named as a feed or sitemap. links and directives are added to.
     """
 
     links: Links
     directives: Directives
     canonicals: list[CanonicalUrl | None] = field(default_factory=list)
+    feeds: list[CanonicalUrl] = field(default_factory=list)
     title: str | None = None
+
+    def add_feed(self, target: str, base: str, page: str) -> None:
+        """Note that `page` names `target`, resolved against `base`, as a feed.
+
+        A feed beneath the page is that of its comments alone, and there are as many as pages.
+        """
+        found = self.links.resolve(target, base)
+        folder = page.partition("?")[0].rstrip("/") + "/"
+        if found is not None and (folder.count("/") == _ROOT_SLASHES or not found.url.startswith(folder)):
+            self.feeds.append(found)
 
     def add_canonical(self, target: str, base: str) -> None:
         """Note that `target`, resolved against `base`, is named as the canonical URL."""
@@ -56,6 +69,8 @@ def read_elements(tree: LexborHTMLParser, url: str, product_token: str, said: Sa
                 said.add_canonical(attributes.get("href") or "", base)
             elif "next" in relations:
                 links.add("next", attributes.get("href") or "", base, nofollow="nofollow" in relations)
+            elif "sitemap" in relations or ("alternate" in relations and _media_type(attributes) in _FEED_TYPES):
+                said.add_feed(attributes.get("href") or "", base, url)
         elif tag == "meta":
             content = attributes.get("content") or ""
             if (attributes.get("name") or "").strip().lower() in agents:
@@ -66,6 +81,10 @@ def read_elements(tree: LexborHTMLParser, url: str, product_token: str, said: Sa
                     links.add("refresh", target, base)
         elif tag == "title" and said.title is None and not _is_in(node, "svg"):
             said.title = " ".join(node.text().split())[:MAX_TITLE_LENGTH] or None
+
+
+def _media_type(attributes: dict[str, str | None]) -> str:
+    return (attributes.get("type") or "").partition(";")[0].strip().lower()
 
 
 def _base(elements: list[tuple[LexborNode, str | None, dict[str, str | None]]], url: str) -> str:

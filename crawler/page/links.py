@@ -35,7 +35,7 @@ _LONGEST_NAME = 60  # characters of a parameter's name that are kept
 
 
 class PageLink(NamedTuple):
-    """A link. kind: a, area, frame, iframe, next, refresh, header or canonical."""
+    """A link. kind: a, area, frame, iframe, next, refresh, header, feed or canonical."""
 
     kind: str
     target: CanonicalUrl

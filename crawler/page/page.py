@@ -81,6 +81,8 @@ def read_page(
             links.add("header", target, url)
 
     outlinks = list(links.found)
+    for feed in said.feeds:
+        links.found[feed.url] = PageLink("feed", feed, nofollow=False)  # whatever else leads there
     canonical = said.canonical
     if canonical is not None:
         links.keep("canonical", canonical)

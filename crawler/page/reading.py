@@ -40,13 +40,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is the same for all pages of a crawl; see the arguments of `read_page`."""
+    """What is the same for all pages of a crawl; see the arguments of `read_page`. feeds: whether to follow feeds."""
 
     product_token: str
     min_text_bytes: int
     max_parse_bytes: int
     traps: Limits
     url_rules: UrlRules = NO_RULES
+    feeds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,11 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
     except (ParserFailed, MemoryError) as error:
         links.add_page([], job.depth)
         return Reading(error=f"{type(error).__name__}: {error}")
-    found = [(link.kind, link.target, link.nofollow) for link in page.links if link.target.url != job.url]
+    found = [
+        (link.kind, link.target, link.nofollow)
+        for link in page.links
+        if link.target.url != job.url and (rules.feeds or link.kind != "feed")
+    ]
     digest = sha256(job.body).digest()
     links.add_page(found if digest != job.known_digest else [], job.depth)
     return Reading(

@@ -80,6 +80,7 @@ def rules_of(settings: Settings) -> Rules:
             traps.max_query_parameters,
         ),
         url_rules=settings.url_rules,
+        feeds=settings.sitemaps.feeds,
     )
 
 
