@@ -54,13 +54,16 @@ def seed(
         list[str] | None,
         typer.Argument(help="URLs, files with one URL a line, or - for standard input.", show_default=SEEDS_FILE),
     ] = None,
+    sitemap: Annotated[list[str] | None, typer.Option(help="URL of a sitemap or feed; may be repeated.")] = None,
     settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add URLs to the seeds; the next cycle plans them."""
     lake = open_lake(settings)
-    named = sources or [str(settings_file(settings).with_name(SEEDS_FILE))]
-    counts = seed_stage.run(lake, chain.from_iterable(map(_lines, named)), source=", ".join(named))
+    sitemaps = sitemap or []
+    named = sources or ([] if sitemaps else [str(settings_file(settings).with_name(SEEDS_FILE))])
+    lines = chain.from_iterable(map(_lines, named))
+    counts = seed_stage.run(lake, lines, sitemaps=sitemaps, source=", ".join([*named, *sitemaps]))
     write_json(counts) if as_json else facts(counts.items())
 
 
