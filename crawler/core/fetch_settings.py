@@ -175,6 +175,12 @@ class HostFetchSettings(Section):
     max_urls: int | None = Field(
         default=None, ge=0, description="URLs planned a cycle instead of the general cap.", examples=[500]
     )
+    noisy: bool | None = Field(
+        default=None,
+        description="Whether pages of the host differ a little at every look (counters, tokens), so that near copies "
+        "count as unchanged when change rates are learned. Unset: measured by fetches within an hour of each other.",
+        examples=[True],
+    )
     connections: int = Field(
         default=1,
         ge=1,

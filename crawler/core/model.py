@@ -33,6 +33,9 @@ class Target:
     body_bytes: int | None = None
     is_sitemap: bool = False
     announced_by: list[str] | None = None
+    signalled: bool = False
+    modified_trusted: bool = False
+    noisy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,30 +46,36 @@ class Consequence:
     """What follows from an outcome.
 
     rest_days: days until the URL may be planned again, by how many times in a row its kind was met; the last
-    value repeats. 0 means the next cycle.
+    value repeats. Empty: no longer than after any fetch. A seed never rests longer than a year.
     """
 
     sentence: str
     kind: Kind
-    rest_days: tuple[int, ...] = (0,)
+    rest_days: tuple[int, ...] = ()
 
 
-_BACK_OFF = (0, 1, 3, 7, 15, 30)
-_ABSENT = (1, 7, 30, 90)
+RETIRED_DAYS = 36_500
+"""The rest of a URL that was gone for years: a tombstone, unless it is a seed or somebody forces it."""
+
+# A 404 may be a mistake of a day, so it is looked at again in the next cycle; what is still gone, ever more rarely.
+_GONE = (1, 7, 30, 90, 365, RETIRED_DAYS)
+_REFUSED = (1, 7, 30, 90)
+# Ten failures in a row are no failure of the day: as if it were gone.
+_BACK_OFF = (1, 2, 4, 8, 16, 30, 30, 30, 30, 90, 365, RETIRED_DAYS)
 _DENIED = (1, 3, 7)  # no request is spent on finding out that a robots.txt has changed, only a place in the plan
 
 CONSEQUENCES: dict[Outcome, Consequence] = {
     Outcome.OK: Consequence("The page was fetched.", Kind.SUCCESS),
     Outcome.NOT_MODIFIED: Consequence("The server says that our copy is current (304).", Kind.SUCCESS),
     Outcome.REDIRECTED: Consequence("The server points elsewhere (3xx); the target is a link.", Kind.SUCCESS),
-    Outcome.GONE: Consequence("The page is gone (404, 410).", Kind.ABSENT, _ABSENT),
+    Outcome.GONE: Consequence("The page is gone (404, 410).", Kind.ABSENT, _GONE),
     Outcome.DENIED_BY_ROBOTS: Consequence("robots.txt disallows the URL; it was not requested.", Kind.DENIED, _DENIED),
     Outcome.ROBOTS_UNREACHABLE: Consequence(
         "robots.txt could not be read, so nothing of its origin was requested (RFC 9309 2.3.1.4).", Kind.DENIED
     ),
-    Outcome.REFUSED: Consequence("The server refuses us (401, 403, 451).", Kind.ABSENT, _ABSENT),
+    Outcome.REFUSED: Consequence("The server refuses us (401, 403, 451).", Kind.ABSENT, _REFUSED),
     Outcome.RATE_LIMITED: Consequence("The server asks for fewer requests (429, 503 with Retry-After).", Kind.ERROR),
-    Outcome.CLIENT_ERROR: Consequence("The server rejects the request (other 4xx).", Kind.ABSENT, _ABSENT),
+    Outcome.CLIENT_ERROR: Consequence("The server rejects the request (other 4xx).", Kind.ABSENT, _REFUSED),
     Outcome.SERVER_ERROR: Consequence("The server failed (5xx).", Kind.ERROR, _BACK_OFF),
     Outcome.TIMED_OUT: Consequence("The answer did not end in time.", Kind.ERROR, _BACK_OFF),
     Outcome.DNS_FAILED: Consequence("The host has no address.", Kind.ERROR, _BACK_OFF),

@@ -1,20 +1,38 @@
 """Admit: one exact global choice of the budget's worth of URLs over all buckets' plans.
 
-Reads the plans' histograms and the rows of the bin in which the budget ends. Writes the admission, created if
+Reads the plans' histograms and the rows of the bins in which a budget ends. Writes the admission, created if
 absent: the first one stands. Moves no row of a plan.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
 from crawler.store import query, tables
 from crawler.store.admission import Admission, create_admission, read_admission
+from crawler.store.candidates import new_limit
 from crawler.store.lake import Lake
-from crawler.store.plans import PlanFile, read_plan
+from crawler.store.plans import Bin, PlanFile, read_plan
 
-_NOTHING = (2**31 - 1, 0)  # a cut-off above every row
-_EVERYTHING = (-(2**31), 2**64 - 1)  # a cut-off below every row
+_RATES = tuple(f"k{rate}" for rate in range(8))
+_LARGEST_VALUE = 2**19  # priorities from here on are of URLs that come first whatever they are worth
+
+
+class _Cut(NamedTuple):
+    """The last row that is taken. Larger priorities come first, of equal ones smaller keys."""
+
+    priority: int
+    url_key: int
+
+
+_NOTHING = _Cut(2**31 - 1, 0)  # above every row
+_EVERYTHING = _Cut(-(2**31), 2**64 - 1)  # below every row
+
+
+class _Amount(NamedTuple):
+    urls: int
+    expected_bytes: int
 
 
 def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
@@ -26,31 +44,45 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
 
 def _make(lake: Lake, cycle: Cycle) -> Admission:
     plans = [_plan(lake, cycle, bucket) for bucket in range(lake.buckets)]
-    budget = lake.settings.plan.budget_urls
+    settings = lake.settings.plan
     con = lake.connect()
     query.view_files(con, "plan_files", "plan", [plan.path for plan in plans])
-    priority, key = _cutoff(con, plans, budget)
-    found = query.run(con, "admit/share", {"cutoff_priority": priority, "cutoff_url_key": key}).fetchall()
-    shares = {bucket: (candidates, admitted) for bucket, candidates, admitted in found}
-    unspent = (budget - sum(admitted for _, admitted in shares.values())) // lake.buckets
+    bins = [bin_ for plan in plans for bin_ in plan.histogram]
+    others = sum(bin_.urls for bin_ in bins if not bin_.is_share)
+    room = max(new_limit(settings.budget_urls, settings.new_share), settings.budget_urls - others)
+    new_cut, fitting = _new_cut(con, bins, room if settings.new_share else 0)
+    cut = _cut(con, fitting, new_cut, settings.budget_urls, settings.budget_bytes)
+    limits = {
+        "cutoff_priority": cut.priority,
+        "cutoff_url_key": cut.url_key,
+        "new_cutoff_priority": new_cut.priority,
+        "new_cutoff_url_key": new_cut.url_key,
+    }
+    shares = {bucket: row for bucket, *row in query.run(con, "admit/share", limits).fetchall()}
+    left = settings.budget_urls - sum(admitted for _, admitted, _ in shares.values())
+    is_ended = cut != _EVERYTHING or not settings.new_share  # what is left is bytes' doing, or not for what is new
     buckets_at = _buckets_by_address(plans)
-    rows = [
-        {
-            "cycle": cycle.day,
-            "bucket": bucket,
-            "candidates": shares.get(bucket, (0, 0))[0],
-            "admitted": shares.get(bucket, (0, 0))[1],
-            "unspent": unspent,
-            "cutoff_priority": priority,
-            "cutoff_url_key": key,
-            "shared_addresses": [
-                {"address": address, "buckets": buckets_at[address]}
-                for address in plan.addresses
-                if buckets_at[address] > 1
-            ],
-        }
-        for bucket, plan in enumerate(plans)
-    ]
+    rows = []
+    for bucket, plan in enumerate(plans):
+        candidates, admitted, expected_bytes = shares.get(bucket, (0, 0, 0))
+        rows.append(
+            {
+                "cycle": cycle.day,
+                "bucket": bucket,
+                "candidates": candidates,
+                "admitted": admitted,
+                "unspent": 0 if is_ended else left // lake.buckets,
+                **limits,
+                "cutoff_value": 2.0 ** (cut.priority / 4096) if abs(cut.priority) < _LARGEST_VALUE else None,
+                "expected_bytes": expected_bytes,
+                "belief": _belief(plans),
+                "shared_addresses": [
+                    {"address": address, "buckets": buckets_at[address]}
+                    for address in plan.addresses
+                    if buckets_at[address] > 1
+                ],
+            }
+        )
     staged = lake.files.staged(".parquet")
     tables.write_rows(staged, "admitted", rows)
     return create_admission(lake, cycle, staged)
@@ -63,21 +95,59 @@ def _plan(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
     return plan
 
 
-def _cutoff(con: Any, plans: list[PlanFile], budget: int) -> tuple[int, int]:
-    """The (priority, url_key) of the last row that the budget reaches over all plans."""
-    total: dict[int, int] = {}
-    for plan in plans:
-        for number, count in plan.histogram.items():
-            total[number] = total.get(number, 0) + count
-    if not total:
-        return _NOTHING
-    above = 0
-    for number in sorted(total, reverse=True):
-        if above + total[number] >= budget:
-            found = query.run(con, "admit/boundary", {"bin": number, "room": budget - above}).fetchall()
-            return int(found[0][0]), int(found[0][1])
-        above += total[number]
+def _new_cut(con: Any, bins: Iterable[Bin], room: int) -> tuple[_Cut, dict[int, _Amount]]:
+    """The last new row that has room, and what is in each bin with no new row after it."""
+    fitting = _amounts(bin_ for bin_ in bins if not bin_.is_share)
+    new = _amounts(bin_ for bin_ in bins if bin_.is_share)
+    if room <= 0 and new:
+        return _NOTHING, fitting
+    for number in sorted(new, reverse=True):
+        if new[number].urls >= room:
+            found = query.run(con, "admit/new_cutoff", {"bin": number, "room": room}).fetchall()
+            priority, url_key, expected_bytes = found[0]
+            _add(fitting, number, _Amount(room, int(expected_bytes)))
+            return _Cut(priority, url_key), fitting
+        _add(fitting, number, new[number])
+        room -= new[number].urls
+    return _EVERYTHING, fitting
+
+
+def _cut(con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budget_bytes: int) -> _Cut:
+    """The last row that both budgets reach, over all plans and within the share of new URLs."""
+    limits = {"new_cutoff_priority": new_cut.priority, "new_cutoff_url_key": new_cut.url_key}
+    above = _Amount(0, 0)
+    before: int | None = None
+    for number in sorted(fitting, reverse=True):
+        urls, expected_bytes = above.urls + fitting[number].urls, above.expected_bytes + fitting[number].expected_bytes
+        if urls >= budget or (budget_bytes and expected_bytes > budget_bytes):
+            byte_room = budget_bytes - above.expected_bytes if budget_bytes else None
+            here = {"bin": number, "room": budget - above.urls, "byte_room": byte_room}
+            found = query.run(con, "admit/boundary", here | limits).fetchall()
+            if not found and before is not None:
+                whole = {"bin": before, "room": fitting[before].urls, "byte_room": None}
+                found = query.run(con, "admit/boundary", whole | limits).fetchall()
+            return _Cut(*found[0]) if found else _NOTHING
+        above, before = _Amount(urls, expected_bytes), number
     return _EVERYTHING
+
+
+def _amounts(bins: Iterable[Bin]) -> dict[int, _Amount]:
+    total: dict[int, _Amount] = {}
+    for bin_ in bins:
+        _add(total, bin_.number, _Amount(bin_.urls, bin_.expected_bytes))
+    return total
+
+
+def _add(amounts: dict[int, _Amount], number: int, more: _Amount) -> None:
+    urls, expected_bytes = amounts.get(number, _Amount(0, 0))
+    amounts[number] = _Amount(urls + more.urls, expected_bytes + more.expected_bytes)
+
+
+def _belief(plans: list[PlanFile]) -> dict[str, Any]:
+    """The sum of what the buckets say; see `admitted.belief`."""
+    told = [plan.belief for plan in plans if plan.belief is not None]
+    total: dict[str, Any] = {name: sum(int(each[name]) for each in told) for name in ("urls", "asked", "useful")}
+    return total | {"sums": {rate: sum(int(each["sums"][rate]) for each in told) for rate in _RATES}}
 
 
 def _buckets_by_address(plans: list[PlanFile]) -> dict[str, int]:

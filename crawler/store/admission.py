@@ -27,6 +27,20 @@ class Admission:
         return int(self.rows[0]["cutoff_url_key"])
 
     @property
+    def new_cutoff_priority(self) -> int:
+        return int(self.rows[0]["new_cutoff_priority"])
+
+    @property
+    def new_cutoff_url_key(self) -> int:
+        return int(self.rows[0]["new_cutoff_url_key"])
+
+    @property
+    def cutoff_value(self) -> float | None:
+        """What the last URL that was chosen by value is worth, in days of freshness; None if there was budget left."""
+        value = self.rows[0]["cutoff_value"]
+        return None if value is None else float(value)
+
+    @property
     def admitted(self) -> int:
         return sum(int(row["admitted"]) for row in self.rows)
 
@@ -48,6 +62,18 @@ def read_admission(lake: Lake, cycle: Cycle) -> Admission | None:
     path = lake.files.path(name)
     rows = pq.read_table(path, partitioning=None).to_pylist()
     return Admission(path, tuple(sorted(rows, key=lambda row: int(row["bucket"]))))
+
+
+def crawl_belief(lake: Lake, before: Cycle | None = None) -> Row | None:
+    """What the newest admission, of a cycle before `before`, says of the whole crawl; see `admitted.belief`."""
+    for folder in reversed(lake.files.folders(f"{lake.layout}/admitted")):
+        cycle = Cycle.parse(folder.removeprefix("cycle="))
+        if before is not None and cycle.day >= before.day:
+            continue
+        admission = read_admission(lake, cycle)
+        if admission is not None and admission.rows[0]["belief"] is not None:
+            return dict(admission.rows[0]["belief"])
+    return None
 
 
 def create_admission(lake: Lake, cycle: Cycle, staged: Path) -> Admission:

@@ -1,16 +1,20 @@
-"""The candidates of a bucket: which of its URLs a plan may choose from at an instant, and what limits the choice.
+"""The candidates of a bucket: which of its URLs a plan may choose from at an instant, what they are worth, their ranks.
 
-Reads the bucket's state, the scope and the holds. Makes temporary tables of its connection, writes nothing. `plan`
-chooses among them; `explain` says by the same tables why a URL was or was not chosen.
+Reads the bucket's state, the newest admission, the scope, the holds and the operator's steering. Makes temporary tables
+of its connection, writes nothing. `plan` writes what is chosen; `explain` says by the same tables why a URL was or was
+not chosen. docs/recrawl-policy.md says the rule in words.
 """
 
 from datetime import datetime
+from typing import Any
 
 import duckdb
 
-from crawler.core.cycle import is_busy_still
+from crawler.core.cycle import Cycle, is_busy_still
+from crawler.core.keys import host_key
 from crawler.core.outcomes import CONSEQUENCES
 from crawler.store import query
+from crawler.store.admission import crawl_belief
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Settled
@@ -19,25 +23,86 @@ from crawler.store.state import open_state
 from crawler.store.steering import open_share, open_steering
 from crawler.store.traps import barren_hosts, stop_known
 
-# A URL that was never asked for ranks as one that was last asked for so many days ago.
-NEW_DAYS = 30
+OVERDUE_SHARE = 0.05
+"""Share of the budget that URLs may take whose longest interval is over, whatever they are worth."""
+
+_FORGIVEN_DAYS = 0.1  # of a rest, so that a plan that is a little earlier than the last does not lose a day
+_BELIEF = (
+    "urls BIGINT, sums STRUCT(" + ", ".join(f"k{rate} BIGINT" for rate in range(8)) + "), asked BIGINT, useful BIGINT"
+)
 
 Pace = list[tuple[str, float, str | None, datetime | None]]
 """By host: its delay in seconds, the address that it was last found at, and when it last answered 429 or 503."""
 
 
-def find_candidates(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled, now: datetime) -> Pace:
-    """Make the tables state_page, candidate, verdict, rest and host_cap of `con`, for `bucket` as of `settled`."""
+def find_candidates(
+    lake: Lake,
+    con: duckdb.DuckDBPyConnection,
+    bucket: int,
+    settled: Settled,
+    now: datetime,
+    *,
+    before: Cycle | None = None,
+    whole: bool = False,
+) -> Pace:
+    """Make the tables state_page, scored, candidate, verdict, ranked and those they read, for `bucket` as of `settled`.
+
+    before: the cycle that is planned; its prior is that of the newest admission before it. whole: score what is not due
+    as well, which a plan does not need.
+    """
     open_state(lake, con, bucket, settled)
     pace: Pace = query.run(con, "plan/pace").fetchall()
-    _keep_rest(con)
+    keep_rest(con)
     open_steering(lake, con, bucket, now)
     _keep_caps(lake, con, bucket, pace, now)
-    parameters = {"now": now, "min_interval_days": lake.settings.plan.min_interval_days, "new_days": NEW_DAYS}
-    query.materialise(con, "candidate", "plan/candidate", parameters)
+    noisy = [(host_key(host), own.noisy) for host, own in lake.settings.host.items() if own.noisy is not None]
+    query.keep_rows(con, "noisy_host", "host_key UBIGINT, noisy BOOLEAN", noisy)
+    keep_belief(con, crawl_belief(lake, before))
+    parameters = choice_parameters(lake, now, whole=whole)
+    score(con, parameters)
     judge(lake, con, open_scope(lake, con))
     stop_known(lake, con)
+    query.materialise(con, "ranked", "plan/ranked", parameters)
     return pace
+
+
+def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
+    """Make the tables host_sums, host_belief and scored, and the view candidate.
+
+    `con` has state_page, rest, steering, forced, noisy_host and crawl_belief.
+    """
+    for table in ("host_sums", "host_belief", "scored"):
+        query.materialise(con, table, f"plan/{table}", parameters)
+    query.view_query(con, "candidate", "plan/candidate")
+
+
+def choice_parameters(lake: Lake, now: datetime, *, whole: bool = False) -> dict[str, Any]:
+    """The parameters of `score`, `plan/ranked` and `plan/plan` that the settings decide."""
+    plan = lake.settings.plan
+    return {
+        "now": now,
+        "whole": whole,
+        "objective": plan.objective,
+        "min_interval_days": plan.min_interval_days,
+        "sitemap_interval_days": lake.settings.sitemaps.interval_days,
+        "sitemaps_per_host": lake.settings.sitemaps.max_per_host,
+        "budget": plan.budget_urls,
+        "new_limit": new_limit(plan.budget_urls, plan.new_share),
+        "new_may_fill": plan.new_share > 0,
+        "overdue_limit": max(1, int(OVERDUE_SHARE * plan.budget_urls / lake.buckets)),
+        "other_cap": other_cap(lake),
+    }
+
+
+def new_limit(budget: int, new_share: float) -> int:
+    """URLs never asked for that a cycle takes before known ones are left out for them."""
+    return int(budget * new_share)
+
+
+def keep_belief(con: duckdb.DuckDBPyConnection, belief: dict[str, Any] | None) -> None:
+    """Make the table `crawl_belief` of what an admission says; without one every change rate is as likely."""
+    nothing = {"urls": 0, "sums": {f"k{rate}": 0 for rate in range(8)}, "asked": 0, "useful": 0}
+    query.keep_rows(con, "crawl_belief", _BELIEF, [tuple((belief or nothing).values())])
 
 
 def other_cap(lake: Lake) -> int:
@@ -45,10 +110,10 @@ def other_cap(lake: Lake) -> int:
     return _cap(lake, lake.settings.plan.max_urls_per_host, lake.settings.politeness.delay_seconds)
 
 
-def _keep_rest(con: duckdb.DuckDBPyConnection) -> None:
+def keep_rest(con: duckdb.DuckDBPyConnection) -> None:
     """Make the table `rest`: days by outcome and streak."""
     rest = [
-        (outcome.value, streak + 1, len(consequence.rest_days), float(days))
+        (outcome.value, streak + 1, len(consequence.rest_days), days - _FORGIVEN_DAYS)
         for outcome, consequence in CONSEQUENCES.items()
         for streak, days in enumerate(consequence.rest_days)
     ]
@@ -71,7 +136,8 @@ def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pa
     for host, worth in barren_hosts(lake, con).items():
         caps[host] = min(caps.get(host, other_cap(lake)), worth)
     caps |= dict.fromkeys(held_hosts(lake, bucket), 0)  # a held host would only use up the budget
-    query.keep_rows(con, "host_cap", "host VARCHAR, cap BIGINT", list(caps.items()))
+    rows = [(host_key(host), host, cap) for host, cap in caps.items()]
+    query.keep_rows(con, "host_cap", "host_key UBIGINT, host VARCHAR, cap BIGINT", rows)
 
 
 def _cap(lake: Lake, wanted: int, delay_seconds: float, share: float = 1.0) -> int:

@@ -16,6 +16,7 @@ from crawler.store.files import Files
 
 _LOG = re.compile(r"layout=\d+/([a-z_]+)/(?:bucket|shard)=\d+/cycle=[^/]+/(?:e[^/]+|plan)\.parquet")
 _CHECKPOINT = re.compile(r"layout=\d+/checkpoint/bucket=\d+/e\d+-([a-z]+)\.parquet")
+_ADMITTED = re.compile(r"layout=\d+/(admitted)/cycle=[^/]+/admitted\.parquet")
 _PARTS = {"page": "page", "host": "host_state", "robots": "robots"}
 
 
@@ -35,8 +36,8 @@ class NewColumn:
 def add_columns(files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int:
     """Give every file of the tables in `added` those of the columns that it lacks; returns the files rewritten.
 
-    Log, plans and checkpoints, of every layout. May be run again after a crash: a file is either as it was or done. No task
-    may write to the lake meanwhile. Raises CorruptLake for a file that cannot be read.
+    Log, plans, admissions and checkpoints, of every layout. May be run again after a crash: a file is either as it was
+    or done. No task may write to the lake meanwhile. Raises CorruptLake for a file that cannot be read.
     """
     rewritten = 0
     for name, table in sorted(_tables(files)):
@@ -46,9 +47,9 @@ def add_columns(files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int
 
 
 def _tables(files: Files) -> Iterator[tuple[str, str]]:
-    """The name and table of every Parquet file of log, plans and checkpoints."""
+    """The name and table of every Parquet file of log, plans, admissions and checkpoints."""
     for name in files.all_names():
-        if found := _LOG.fullmatch(name):
+        if found := _LOG.fullmatch(name) or _ADMITTED.fullmatch(name):
             yield name, found[1]
         elif found := _CHECKPOINT.fullmatch(name):
             yield name, _PARTS.get(found[1], found[1])

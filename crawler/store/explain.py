@@ -128,13 +128,9 @@ class _Story:
         parameters = {"target_host_key": self.host_key, "target_url_key": self.key}
         return query.rows(query.run(self.con, "explain/found", parameters))[0]
 
-    def _standing(self, settled: Settled, now: datetime) -> Row | None:
-        find_candidates(self.lake, self.con, self.bucket, settled, now)
-        parameters = {
-            "url_key": self.key,
-            "min_interval_days": self.lake.settings.plan.min_interval_days,
-            "other_cap": other_cap(self.lake),
-        }
+    def _standing(self, settled: Settled, now: datetime, before: Cycle | None = None) -> Row | None:
+        find_candidates(self.lake, self.con, self.bucket, settled, now, before=before, whole=True)
+        parameters = {"url_key": self.key, "other_cap": other_cap(self.lake)}
         return next(iter(query.rows(query.run(self.con, "explain/standing", parameters))), None)
 
     def _last_plan(self, history: list[Row], links: Row, *, is_known: bool) -> Verdict:
@@ -150,7 +146,7 @@ class _Story:
         if rows:
             return self._in_plan(days[-1], plan, rows[0], history)
         sealed = {epoch: last for epoch, last in self.written.sealed.items() if epoch <= plan.epoch}
-        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at)
+        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at, Cycle.parse(days[-1]))
         if then is None and is_known:
             return Verdict("later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", days[-1])
         verdict = self._judge(then, links)
@@ -200,7 +196,7 @@ class _Story:
         if standing["host_rank"] > standing["cap"]:
             reason = f"rank {standing['host_rank']} in its host, which a cycle plans {standing['cap']} URLs of"
             return Verdict("host_cap", reason, **place)
-        if standing["bucket_rank"] > settings.budget_urls:
+        if standing["bucket_rank"] is None or standing["bucket_rank"] > settings.budget_urls:
             reason = f"rank {standing['bucket_rank']} in its bucket; the budget is {settings.budget_urls}"
             return Verdict("bucket_budget", reason, **place)
         reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"

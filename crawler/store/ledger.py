@@ -79,6 +79,8 @@ class FetchLedger:
         parameters = {
             "cutoff_priority": self._admission.cutoff_priority,
             "cutoff_url_key": self._admission.cutoff_url_key,
+            "new_cutoff_priority": self._admission.new_cutoff_priority,
+            "new_cutoff_url_key": self._admission.new_cutoff_url_key,
             "planned_epoch": self._plan.epoch,
         }
         columns = query.arrow(self._con, "fetch/todo", parameters).read_all()

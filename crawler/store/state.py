@@ -91,11 +91,16 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
         files = lake.current(table, "bucket", bucket, settled)
         paths = lake.paths(file for file in files if file.epoch >= from_epoch)
         query.view_files(con, view, table, paths, from_epoch=from_epoch)
-    query.materialise(con, "touched", "state/touched")
-    query.materialise(con, "near_label", "state/near_label")
+    fold(con)
+    return State(lake, con, bucket, settled, from_epoch)
+
+
+def fold(con: duckdb.DuckDBPyConnection) -> None:
+    """Fold the views tail_* of `con` over base_page: makes its view state_page."""
+    for table in ("touched", "near_label", "mentioned", "asked", "streak", "checked", "evidence"):
+        query.materialise(con, table, f"state/{table}")
     query.materialise(con, "folded", "state/fold_touched")
     query.view_query(con, "state_page", "state/page")
-    return State(lake, con, bucket, settled, from_epoch)
 
 
 def write_checkpoint(state: State) -> int:

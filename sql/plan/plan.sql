@@ -1,33 +1,25 @@
--- The best candidates of a bucket: within each host by rank up to its cap, then the budget's worth of the bucket.
--- Reads: candidate, verdict, state_page, host_cap.
--- Params: cycle, bucket, budget; other_cap, that of a host that is not in host_cap.
+-- The budget's worth of a bucket's ranked URLs, with what a fetch needs to know of them.
+-- Reads: ranked, state_page, host_belief.
+-- Params: cycle, bucket, budget.
 -- Grain: one row per URL, columns of plan.
-WITH ranked AS (
-    SELECT
-        c.url_key,
-        c.priority,
-        row_number() OVER (PARTITION BY c.host_key ORDER BY c.priority DESC, c.url_key) AS host_rank,
-        coalesce(host_cap.cap, $other_cap) AS cap
-    FROM candidate AS c
-    JOIN verdict ON verdict.url_key = c.url_key AND verdict.rejected_by IS NULL
-    LEFT JOIN host_cap ON host_cap.host = c.host
-),
-chosen AS (
-    SELECT * FROM ranked WHERE host_rank <= cap ORDER BY priority DESC, url_key LIMIT $budget
-)
 SELECT
     $cycle::DATE AS cycle,
     $bucket AS bucket,
-    chosen.url_key,
+    r.url_key,
     p.host_key,
     p.url,
     p.fetch_url,
     p.host,
-    chosen.priority,
-    chosen.host_rank,
+    r.priority,
+    r.reason,
+    coalesce(p.body_bytes, h.body_bytes) AS expected_bytes,
+    r.host_rank,
     p.depth,
     p.hops,
     p.asked_at IS NULL AS is_new,
+    coalesce(p.lastmod > p.checked_at, false) AS signalled,
+    h.modified_trusted,
+    h.noisy,
     p.is_sitemap,
     p.announced_by,
     p.etag,
@@ -38,6 +30,7 @@ SELECT
     p.simhash,
     p.text_bytes,
     p.body_bytes
-FROM chosen
-JOIN state_page AS p USING (url_key)
-ORDER BY chosen.priority DESC, chosen.url_key
+FROM state_page AS p
+JOIN ranked AS r USING (url_key)
+JOIN host_belief AS h ON h.host_key = p.host_key
+WHERE r.bucket_rank <= $budget

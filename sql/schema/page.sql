@@ -40,7 +40,20 @@ CREATE TABLE page (
     canonical_url VARCHAR,
     duplicate_of VARCHAR,
     near_of VARCHAR,
-    last_epoch UINTEGER NOT NULL
+    last_epoch UINTEGER NOT NULL,
+    is_alias BOOLEAN NOT NULL,
+    checked_at TIMESTAMPTZ,
+    is_live BOOLEAN,
+    checks UINTEGER NOT NULL,
+    evidence STRUCT(
+        k0 INTEGER, k1 INTEGER, k2 INTEGER, k3 INTEGER, k4 INTEGER, k5 INTEGER, k6 INTEGER, k7 INTEGER
+    ),
+    evidence_generation INTEGER,
+    hints STRUCT(
+        modified UINTEGER, modified_true UINTEGER,
+        signalled UINTEGER, signalled_true UINTEGER,
+        rapid UINTEGER, rapid_changed UINTEGER
+    )
 );
 
 COMMENT ON TABLE page IS 'The folded state of one URL: what a checkpoint holds and the view page shows.';
@@ -62,7 +75,7 @@ COMMENT ON COLUMN page.lastmod IS 'latest change that a sitemap or feed has clai
 COMMENT ON COLUMN page.sitemap_priority IS 'priority that a sitemap gave it last, 0 to 1; no part of the ranking unless a rule of yours uses it';
 COMMENT ON COLUMN page.outcome IS 'last outcome; NULL if never asked';
 COMMENT ON COLUMN page.status IS 'last HTTP status';
-COMMENT ON COLUMN page.streak IS 'observations in a row whose outcome is not a success';
+COMMENT ON COLUMN page.streak IS 'observations in a row of the kind of the last outcome (absent, denied, error); 0 after a success';
 COMMENT ON COLUMN page.last_cycle IS 'cycle of the last observation';
 COMMENT ON COLUMN page.asked_at IS 'fetched_at of the last observation';
 COMMENT ON COLUMN page.fetched_at IS 'fetched_at of the last success (ok, not_modified, redirected)';
@@ -85,3 +98,10 @@ COMMENT ON COLUMN page.canonical_url IS 'what its rel=canonical names';
 COMMENT ON COLUMN page.duplicate_of IS 'canonical URL that brought the same content first; NULL unless it is a copy';
 COMMENT ON COLUMN page.near_of IS 'canonical URL of the page that stands for its near copies, exact ones among them; NULL if it stands for itself';
 COMMENT ON COLUMN page.last_epoch IS 'epoch of the last observation, 0 if none';
+COMMENT ON COLUMN page.is_alias IS 'whether its rel=canonical names another URL';
+COMMENT ON COLUMN page.checked_at IS 'fetched_at of the check that the next one is compared with: the last that found the page, or nothing (gone). NULL before the first, and after a redirect';
+COMMENT ON COLUMN page.is_live IS 'whether that check found a page; false if it was gone';
+COMMENT ON COLUMN page.checks IS 'checks that were compared with one before, and so are evidence of how often it changes';
+COMMENT ON COLUMN page.evidence IS 'log-likelihood of those checks at 2^-11, 2^-9 ... 2^3 changes a day, in 1/1024 nat, as of evidence_generation; NULL without one';
+COMMENT ON COLUMN page.evidence_generation IS 'the 90 days that the last evidence is of, counted from 1970; evidence counts half after two of them';
+COMMENT ON COLUMN page.hints IS 'checks that could tell whether Last-Modified is true, and that found it so; checks after a sitemap claimed a change, and that found one; fetches within an hour, and that found other text';

@@ -101,6 +101,8 @@ def observed(url: str, body: str | None = None, *, at: datetime = NOON, **fields
         "wire_bytes": 0,
         "saved_bytes": 0,
         "truncated": False,
+        "modified_trusted": False,
+        "signalled": False,
         "noindex": False,
         "nofollow": False,
         "noarchive": False,

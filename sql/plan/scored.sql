@@ -1,0 +1,69 @@
+-- The known URLs of a bucket with what fetching them now is worth; docs/recrawl-policy.md says it in words.
+-- Reads: state_page, rest, steering, forced, host_belief.
+-- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well.
+-- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
+-- interval is over, else NULL. rest_days: days from asked_at that it rests.
+WITH known AS (
+    SELECT
+        p.url_key,
+        p.host_key,
+        p.is_sitemap,
+        p.asked_at IS NULL AS is_new,
+        (epoch($now::TIMESTAMPTZ) - epoch(p.asked_at)) / 86400 AS rested_days,
+        greatest(
+            CASE
+                WHEN p.is_sitemap THEN $sitemap_interval_days::DOUBLE
+                ELSE coalesce(s.min_interval_days, $min_interval_days::DOUBLE)
+            END,
+            CASE WHEN p.is_seed AND rest.days > 365 THEN 365e0 ELSE rest.days END
+        ) AS rest_days,
+        f.reason AS forced,
+        greatest(p.checked_at, p.fetched_at) AS known_at,
+        s.max_interval_days,
+        coalesce(s.weight, 1e0) * page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL) AS weight,
+        p.lastmod > known_at AS signalled,
+        coalesce(p.evidence, no_evidence()) AS evidence,
+        coalesce(evidence_weight(evidence_generation($now::TIMESTAMPTZ) - p.evidence_generation), 0) AS evidence_weight
+    FROM state_page AS p
+    LEFT JOIN rest ON rest.outcome = p.outcome AND rest.streak = least(p.streak + coalesce(p.status = 410, false)::INTEGER, rest.longest)
+    LEFT JOIN steering AS s ON s.url_key = p.url_key
+    LEFT JOIN forced AS f ON f.url_key = p.url_key
+),
+due AS (
+    SELECT
+        * EXCLUDE (evidence, evidence_weight),
+        forced IS NOT NULL OR is_new OR rested_days >= rest_days AS is_due,
+        (epoch($now::TIMESTAMPTZ) - epoch(known_at)) / 86400 AS days,
+        decayed_evidence(evidence, evidence_weight) AS evidence
+    FROM known
+    WHERE $whole OR is_due
+),
+told AS (
+    SELECT due.*, h.signal_lag, h.new_share, log_belief(h.log_prior, due.evidence) AS logs
+    FROM due
+    JOIN host_belief AS h USING (host_key)
+),
+topped AS (SELECT *, most_believed(logs) AS most FROM told),
+believed AS (SELECT *, belief(logs, most) AS belief FROM topped),
+valued AS (
+    SELECT *, weight * CASE
+        WHEN known_at IS NULL AND $objective = 'age' THEN new_share * age_index(belief, 18e1, 0e0)
+        WHEN known_at IS NULL THEN new_share * fresh_days(belief, 18e1)
+        WHEN $objective = 'age' THEN age_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)
+        ELSE freshness_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)
+    END AS worth
+    FROM believed
+)
+SELECT
+    url_key,
+    host_key,
+    is_due,
+    is_new,
+    CASE WHEN forced = 'plan.recheck_seeds_days' THEN 3 WHEN forced IS NOT NULL THEN 4 WHEN is_sitemap THEN 2 ELSE 0 END::UTINYINT AS rank_class,
+    CASE
+        WHEN is_sitemap AND forced IS NULL THEN least(coalesce(rested_days, 5e5), 5e5)::INTEGER
+        ELSE least(greatest(priority_of(worth), -524288), 524287)
+    END + (rank_class::INTEGER << 20) AS priority,
+    CASE WHEN rank_class = 0 AND days >= max_interval_days THEN days::FLOAT END AS overdue_days,
+    rest_days::FLOAT AS rest_days
+FROM valued
