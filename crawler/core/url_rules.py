@@ -32,7 +32,7 @@ class _Word(NamedTuple):
 class HostRules:
     """The rules for the URLs of one host: by exact name, then by how a name begins, the strongest first.
 
-    path_sessions: finds what names a session in a path.
+    path_sessions: finds what names a session in a path. changes_paths: whether `letters` or `slash` may change one.
     """
 
     exact: Mapping[str, _Word]
@@ -40,9 +40,11 @@ class HostRules:
     path_sessions: re.Pattern[str]
     ignore_path_case: bool = False
     trailing_slash: str = "keep"
+    changes_paths: bool = field(init=False, compare=False)
     _starts: tuple[str, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "changes_paths", self.ignore_path_case or self.trailing_slash != "keep")
         object.__setattr__(self, "_starts", tuple(start for start, _ in self.prefixes))
 
     def dropped_by(self, name: str, value: str) -> str | None:
@@ -55,11 +57,6 @@ class HostRules:
         if not word.drops or (word.tokens_only and _TOKEN.fullmatch(value) is None):
             return None
         return word.rule
-
-    @property
-    def changes_paths(self) -> bool:
-        """Whether `letters` or `slash` may change a path."""
-        return self.ignore_path_case or self.trailing_slash != "keep"
 
     def letters(self, path: str) -> str:
         """The path, whose escapes are normal, in lower case if the host's settings ignore case."""
