@@ -15,10 +15,11 @@ from http import HTTPStatus
 from xxhash import xxh3_64_hexdigest
 
 from crawler.demo.dice import Dice
-from crawler.demo.hosts import Role
+from crawler.demo.hosts import SESSION_MARK, Host, Role
 from crawler.demo.pages import Kind, Page
-from crawler.demo.render import SESSION_MARK, page_bytes, robots_bytes, trap_bytes
+from crawler.demo.render import page_bytes, robots_bytes, trap_bytes
 from crawler.demo.site import Site, State, normal_path
+from crawler.demo.traps import endless_bytes
 
 _HTML = "text/html; charset=utf-8"
 _PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -73,10 +74,25 @@ class Answerer:
             return answer
         if host.role == Role.MANNERS and path == "/media/harbour.png":
             return Answer(200, [("Content-Type", "image/png")], _PICTURE)
-        trap = trap_bytes(self._site, host, path)
+        trap = self._trap(host, path)
         if trap:
             return Answer(200, [("Content-Type", _HTML)], trap)
         return _message(404, "There is no such page.")
+
+    def _trap(self, host: Host, path: str) -> bytes | None:
+        """A page without end; every link of it has a session of its own, where the host gives any."""
+        if not host.is_endless:
+            return trap_bytes(self._site, host, path)
+        plan = self._site.plan
+        body = endless_bytes(plan.seed, host.role, path, plan.archive)
+        mark = SESSION_MARK.encode()
+        while body and mark in body:
+            body = body.replace(mark, self._session(), 1)
+        return body
+
+    def _session(self) -> bytes:
+        self._sessions += 1
+        return xxh3_64_hexdigest(f"{self._site.plan.seed}|{self._sessions}".encode()).encode()
 
     def _page(self, page: Page, headers: Mapping[str, str], instant: datetime) -> Answer:
         status = page_status(self._site, page, instant)
@@ -106,9 +122,7 @@ class Answerer:
             answer.headers.append(("X-Robots-Tag", page.robots_header))
         answer.body = self._body(page, state)
         if host.role == Role.SESSIONS:
-            self._sessions += 1
-            number = xxh3_64_hexdigest(f"{self._site.plan.seed}|{self._sessions}".encode())
-            answer.body = answer.body.replace(SESSION_MARK.encode(), number.encode())
+            answer.body = answer.body.replace(SESSION_MARK.encode(), self._session())
         if host.role == Role.PACKED and "gzip" in headers.get("accept-encoding", ""):
             answer.headers.append(("Content-Encoding", "gzip"))
             answer.body = gzip.compress(answer.body, mtime=0)

@@ -13,6 +13,7 @@ from crawler.demo.dice import Dice
 DOMAIN = "demo.test"
 CRAWL_DELAY_SECONDS = 2
 ONE_ADDRESS = "127.0.0.1"
+SESSION_MARK = "SESSION-ID-HERE"  # replaced in each response
 
 
 class Role(StrEnum):
@@ -34,6 +35,11 @@ class Role(StrEnum):
     MOVED = "moved"  # redirects of every kind
     LEAVING = "leaving"  # pages come and go
     MANNERS = "manners"  # nofollow, noindex, base, Allow within Disallow, a picture
+    FACETS = "facets"  # a faceted search: every combination of choices is a URL
+    PATH_SESSIONS = "path-sessions"  # a session id in the path, new in each link of each response
+    QUERY_SESSIONS = "query-sessions"  # the same in a parameter that no list of sessions names
+    SOFT_404 = "soft-404"  # answers 200 for what does not exist
+    ARCHIVE = "archive"  # many numbered pages, and no trap
     ORDINARY = "ordinary"
 
 
@@ -78,6 +84,11 @@ class Host:
     mirror_of: str = ""
 
     @property
+    def is_endless(self) -> bool:
+        """Whether its pages are made as they are asked for, see traps.py; the site knows none of them."""
+        return self.role in ENDLESS
+
+    @property
     def has_rules(self) -> bool:
         """Whether its robots.txt can be read."""
         return self.role not in (Role.NO_ROBOTS, Role.CLOSED)
@@ -89,7 +100,8 @@ class Host:
 
 
 _MIRRORS = {Role.HUB_MIRROR: Role.HUB, Role.PRESS_MIRROR: Role.PRESS, Role.PRESS_COPY: Role.PRESS}
-_ROLES = [role for role in Role if role != Role.ORDINARY]
+ENDLESS = (Role.FACETS, Role.PATH_SESSIONS, Role.QUERY_SESSIONS, Role.SOFT_404, Role.ARCHIVE)
+_ROLES = [role for role in Role if role != Role.ORDINARY and role not in ENDLESS]
 _VALIDATORS = {
     Role.HUB: Validators.BOTH,
     Role.PRESS: Validators.ETAG,
@@ -114,8 +126,9 @@ FEWEST_PAGES_PER_HOST = 12
 
 
 def make_hosts(seed: int, hosts: int, pages: int, *, one_address: bool = False) -> list[Host]:
-    """The hosts of the web of that seed; their sizes sum to `pages`. Raises ValueError for too few of either.
+    """The hosts of the web of that seed, whose sizes sum to `pages`, and the endless ones besides.
 
+    Raises ValueError for too few hosts or pages.
     one_address: all at 127.0.0.1, for systems whose loopback has no other address.
     """
     if hosts < FEWEST_HOSTS or pages < hosts * FEWEST_PAGES_PER_HOST:
@@ -144,6 +157,19 @@ def make_hosts(seed: int, hosts: int, pages: int, *, one_address: bool = False) 
                 temper=dice.pick((0.3, 1.0, 3.0)),
                 is_seed=role in _MIRRORS.values() or (role not in _NOT_SEEDS and position % 3 != 2),
                 mirror_of=f"{original}.{DOMAIN}" if original else "",
+            )
+        )
+    for role in ENDLESS:
+        made.append(
+            Host(
+                name=f"{role}.{DOMAIN}",
+                address=ONE_ADDRESS if one_address else _address(len(made)),
+                role=role,
+                size=0,
+                validators=Validators.NONE,
+                sitemap=Sitemap.NONE,
+                temper=1.0,
+                is_seed=True,
             )
         )
     return made

@@ -11,11 +11,10 @@ from html import escape
 
 from crawler.demo import words
 from crawler.demo.dice import Dice
-from crawler.demo.hosts import Host, Role, Sitemap
+from crawler.demo.hosts import SESSION_MARK, Host, Role, Sitemap
 from crawler.demo.pages import Kind, Page
 from crawler.demo.site import Site, State, sitemap_paths
 
-SESSION_MARK = "SESSION-ID-HERE"  # replaced in each response
 _CALENDAR = re.compile(r"/calendar/([1-9]\d{3})/(\d\d)/(?:(\d\d)/)?")
 _MAZE = re.compile(r"/maze/(?:maze/)*")
 _NO_EVENTS = (

@@ -18,7 +18,10 @@ _IGNORED_PREFIX = "utm_"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a demo web follows from. `start`: an instant in UTC before which no page changes."""
+    """All that a demo web follows from. start: an instant in UTC before which no page changes.
+
+    hosts, pages: of the ordinary web; the hosts that make URLs without end come on top. archive: numbered pages of one.
+    """
 
     seed: int
     start: datetime
@@ -26,6 +29,7 @@ class Plan:
     hosts: int = 64
     pages: int = 3200
     one_address: bool = False
+    archive: int = 200
 
 
 class State(NamedTuple):
@@ -64,13 +68,14 @@ class Site:
         self.articles: dict[str, list[Page]] = {}
         self.sections: dict[str, list[Page]] = {}
         self.redirects: dict[tuple[str, str], Redirect] = {}
-        for host in made:
+        with_pages = [host for host in made if not host.is_endless]
+        for host in with_pages:
             self._add(host)
         self.lasting = [page for pages in self.articles.values() for page in pages if page.is_lasting]
-        self._neighbours = _neighbours(plan.seed, made)
+        self._neighbours = _neighbours(plan.seed, with_pages)
         self._processes: dict[str, PoissonProcess] = {}
         self._turns: dict[tuple[str, str], list[datetime]] = {}
-        for host in made:
+        for host in with_pages:
             self._redirect(host)
 
     @property

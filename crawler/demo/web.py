@@ -40,8 +40,8 @@ class DemoWeb:
     """A demo web to serve; start() listens and answers in a thread of its own until stop().
 
     start: the day (UTC) before which nothing changes. port 0: any free one. one_address: all hosts at 127.0.0.1, for
-    systems whose loopback has no other address. log_path None: no log. `site` is what is served; its URLs hold once
-    started.
+    systems whose loopback has no other address. archive: numbered pages of the archive's host. log_path None: no log.
+    `site` is what is served; its URLs hold once started.
     """
 
     def __init__(
@@ -55,12 +55,13 @@ class DemoWeb:
         start: date = DEFAULT_START,
         *,
         one_address: bool = False,
+        archive: int = 200,
     ) -> None:
         self._clock = SimulatedClock(clock_file)
         self._log_path = os.devnull if log_path is None else log_path
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self.site = Site(Plan(seed, datetime.combine(start, time(), UTC), port, hosts, pages, one_address))
+        self.site = Site(Plan(seed, datetime.combine(start, time(), UTC), port, hosts, pages, one_address, archive))
 
     @property
     def port(self) -> int:
@@ -214,6 +215,7 @@ def _write_ready(web: DemoWeb, path: Path) -> None:
             "hosts": plan.hosts,
             "pages": plan.pages,
             "one_address": plan.one_address,
+            "archive": plan.archive,
         },
     }
     beside = path.with_name(f"{path.name}.tmp")

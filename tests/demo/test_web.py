@@ -25,11 +25,14 @@ import pytest
 from protego import Protego
 
 from crawler.core.clock import SimulatedClock
+from crawler.demo.hosts import DOMAIN, ENDLESS, Role
+from crawler.demo.traps import archive_paths, is_trapped
 from crawler.demo.truth import Truth
 from crawler.demo.web import DemoWeb, main
 from tests.demo.conftest import START, Browser, Served
 
 TRAP = re.compile(r"/(calendar|maze)/")
+ENDLESS_HOSTS = {f"{role}.{DOMAIN}" for role in ENDLESS}
 
 
 class Anchors(HTMLParser):
@@ -90,7 +93,7 @@ def crawl(served: Served) -> Crawl:
     while queue:
         url, depth = queue.popleft()
         host = urlsplit(url).hostname or ""
-        if url in found.depths or host not in served.web.resolve or TRAP.search(url):
+        if url in found.depths or host not in served.web.resolve or host in ENDLESS_HOSTS or TRAP.search(url):
             continue
         found.depths[url] = depth
         if host not in rules:
@@ -265,6 +268,41 @@ def test_the_maze_repeats_one_segment_for_ever(served: Served) -> None:
         assert reply.status == 200
         url = Anchors(reply.body, url).followed[0]
     assert url.count("maze/") == 21
+
+
+def walk(served: Served, role: Role, pages: int) -> dict[str, Anchors]:
+    """The first pages of a host by their paths, breadth first from its front."""
+    found: dict[str, Anchors] = {}
+    queue = deque(["/"])
+    while queue and len(found) < pages:
+        path = queue.popleft()
+        if path not in found:
+            url = served.url(role, path)
+            found[path] = Anchors(served.browser.get(url).body, url)
+            queue.extend(href.split(":", 2)[2].partition("/")[2].join(("/", "")) for href in found[path].hrefs)
+    return found
+
+
+@pytest.mark.parametrize("role", [role for role in ENDLESS if role != Role.ARCHIVE])
+def test_a_trap_host_has_ever_more_urls(served: Served, role: Role) -> None:
+    pages = walk(served, role, 250)
+    assert len(pages) == 250
+    assert sum(is_trapped(role, path) for path in pages) >= 244
+    assert not is_trapped(role, "/robots.txt")
+
+
+def test_a_faceted_search_shows_other_goods_under_every_choice_and_sessions_show_the_same(served: Served) -> None:
+    texts = {role: {" ".join(page.text) for page in walk(served, role, 100).values()} for role in ENDLESS}
+    assert len(texts[Role.FACETS]) > 60  # some of a hundred links name their choices in another order only
+    assert max(len(texts[role]) for role in (Role.PATH_SESSIONS, Role.QUERY_SESSIONS)) <= 5
+    assert served.get(Role.SOFT_404, "/no/such/page").status == 200
+
+
+def test_the_archive_is_whole_and_each_of_its_pages_has_a_text_of_its_own(served: Served) -> None:
+    pages = walk(served, Role.ARCHIVE, 1000)
+    assert set(pages) == set(archive_paths(served.web.site.plan.archive))
+    assert len({" ".join(page.text) for page in pages.values()}) == len(pages)
+    assert served.get(Role.ARCHIVE, "/archive/201").status == 404
 
 
 def test_robots_files_show_every_case(served: Served) -> None:
