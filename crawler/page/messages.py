@@ -55,7 +55,7 @@ def request(jobs: Sequence[Job], seconds: float) -> list[bytes]:
 def read_request(stream: BinaryIO) -> tuple[list[Job], float]:
     """What `request` wrote. Raises EOFError."""
     seconds, metas = pickle.loads(_read_frame(stream))  # noqa: S301  # from the task that started this process
-    return [Job(*[*meta, _read(stream, size)]) for *meta, size in metas], seconds
+    return [Job(**dict(zip(_META, meta, strict=True)), body=_read(stream, size)) for *meta, size in metas], seconds
 
 
 def reply(readings: Sequence[Reading], links: LinkColumns) -> bytes:
