@@ -1,5 +1,5 @@
 -- What the operator's rules say of the URLs that they match: weights multiply, the first interval wins.
--- Reads: state_page; weight_rule and interval_rule, per host in order, with patterns of path and query.
+-- Reads: state_page, weight_rule, interval_rule (per host in order, with patterns of path and query).
 -- Grain: one row per URL that a rule matches; NULL where no rule says anything.
 WITH split AS (
     SELECT

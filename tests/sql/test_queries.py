@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 from crawler.store import query
+from crawler.store.backtest import _PRIOR
 from crawler.store.reader import _publication_query
 from crawler.store.steering import _INTERVALS, _WEIGHTS
 
@@ -37,6 +38,7 @@ FILES = {
     "tail_observation": "observation",
     "tail_duplicate": "duplicate",
     "tail_mention": "mention",
+    "given_link": "link",
     "tail_host": "host_state",
     "tail_robots": "robots",
     "observed": "observation",
@@ -53,6 +55,7 @@ RESULTS = {
     "folded": "state/fold_touched",
     "verdict": "scope/verdict",
     "todo": "fetch/todo",
+    "followed_link": "merge/followed",
     "judged": "merge/judged",
     "text_size": "trap/text",
     "repeated_page": "trap/repeated",
@@ -71,11 +74,22 @@ RESULTS = {
     "pair": "fingerprint/pair",
     "near_label": "state/near_label",
     "planned": "plan/plan",
+    "checked": "state/checked",
+    "replayed_url": "backtest/url",
+    "replayed_period": "backtest/period",
+    "learnt": "state/evidence",
+    "replayed_start": "backtest/start",
+    "replayed_copy": "backtest/start",
+    "replayed_known": "backtest/known",
+    "replayed_value": "backtest/uniform",
+    "replayed_chosen": "backtest/chosen",
 }
 # Those that a stage makes of settings.
 GIVEN = {
+    "replayed_prior": _PRIOR,
     "rest": "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE",
     "host_cap": "host VARCHAR, cap BIGINT",
+    "renamed": "url_key UBIGINT, identity_key UBIGINT",
     "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
     "in_scope_host": "host VARCHAR",
     "arriving_url": "pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR",
@@ -94,6 +108,7 @@ CANDIDATES = {
     "merge": ["merge/arriving"],
     "scope": ["plan/candidate", "merge/arriving"],
     "trap": ["plan/candidate"],
+    "identity": ["plan/candidate"],
 }
 PARAMETERS: dict[str, Any] = {
     "cycle": date(2026, 3, 1),
@@ -107,6 +122,11 @@ PARAMETERS: dict[str, Any] = {
     "min_interval_days": 0.9,
     "new_days": 30,
     "recheck_seeds_days": 1.0,
+    "until": NOW,
+    "at": NOW,
+    "interval_days": 30.0,
+    "every_days": 7.0,
+    "cap": 10,
     "budget": 10,
     "other_cap": 10,
     "bin": -1,
@@ -187,7 +207,8 @@ def input_columns(name: str, of: str, candidate: str | None) -> Columns:
 
 
 def given(name: str) -> list[tuple[str, str]]:
-    return [(column, kind) for column, kind in (part.split() for part in GIVEN[name].split(", "))]
+    columns = re.split(r", (?![^(]*\))", GIVEN[name])  # not within STRUCT(...)
+    return [(column, kind) for column, kind in (part.split(" ", 1) for part in columns)]
 
 
 def described(relation: duckdb.DuckDBPyRelation) -> Columns:
