@@ -3,5 +3,5 @@ CREATE OR REPLACE MACRO outcome_kind(outcome) AS CASE
     WHEN outcome IN ('ok', 'not_modified', 'redirected') THEN 'success'
     WHEN outcome IN ('gone', 'refused', 'client_error', 'unwanted_type') THEN 'absent'
     WHEN outcome IN ('denied_by_robots', 'robots_unreachable', 'blocked_address', 'trap') THEN 'denied'
-    ELSE 'error'
+    WHEN outcome IS NOT NULL THEN 'error'
 END;

@@ -1,9 +1,10 @@
 """The state of a bucket is a pure fold of its log: in order, over any checkpoints, as a plain loop would do it."""
 
+import math
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,12 @@ def observations(draw: st.DrawFn) -> tuple[str, list[Row]]:
             "canonical_url": draw(TEXTS),
             "noindex": draw(st.booleans()),
             "content_changed": draw(st.none() | st.booleans()) if outcome == "ok" and body else None,
+            "signalled": draw(st.booleans()),
+            "modified_trusted": draw(st.booleans()),
+            "modified_at": draw(st.none() | st.sampled_from([0.0, 1.5, 90.0])),  # days before; made an instant below
         }
+        if fields["content_changed"] is not None:
+            fields["counts_as_changed"] = fields["content_changed"] and draw(st.booleans())
         found.append(observed(url, body, **fields))
     return "observation", found
 
@@ -122,6 +128,13 @@ LOG = st.lists(
 )
 
 
+PASSED_DAYS = (0, 0.01, 3, 80, 81, 300, 1000, 3000)  # minutes, days and generations of evidence
+
+
+def before(at: datetime, days: float | None) -> datetime | None:
+    return None if days is None else at - timedelta(days=days)
+
+
 def append(lake: Lake, table: str, rows: list[Row]) -> int:
     """Write one batch in an epoch of its own; `rewrite` makes one file of all observations so far."""
     if table == "rewrite":
@@ -139,10 +152,12 @@ def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
     with new_lake() as lake:
         loop = PlainLoop()
         loop.add("url", first := [known(url) for url in URLS], append(lake, "url", first))
-        for number, ((table, rows), cut_here) in enumerate(log):
-            at = NOON + timedelta(minutes=number)
+        for days, ((table, rows), cut_here) in zip(PASSED_DAYS, log, strict=False):
+            at = NOON + timedelta(days=days)
             timed = {"observation": ["fetched_at", "ended_at"], "url": ["discovered_at"]}.get(table, [])
             rows = [{**row, **dict.fromkeys(timed, at)} for row in rows]
+            if table == "observation":
+                rows = [{**row, "modified_at": before(at, row["modified_at"])} for row in rows]
             loop.add(table, rows, append(lake, table, rows))
             if cut_here:
                 checkpoint(lake)
@@ -176,14 +191,25 @@ class PlainLoop:
 
     def _find(self, row: Row) -> None:
         new = {name: row[name] for name in ("url_key", "host", "depth", "discovered_at", "is_seed")}
-        counts: Row = {"streak": 0, "fetches": 0, "changes": 0, "last_epoch": 0, "inlinks": 0, "is_sitemap": False}
+        counts: Row = {
+            "streak": 0,
+            "checks": 0,
+            "is_alias": False,
+            "fetches": 0,
+            "changes": 0,
+            "last_epoch": 0,
+            "inlinks": 0,
+            "is_sitemap": False,
+        }
         unset = (
             *("outcome", "status", "asked_at", "fetched_at", "changed_at", "etag", "last_modified", "body_digest"),
             *("body_bytes", "title", "language", "canonical_url", "redirect_url", "duplicate_of"),
             "noindex",
             *("lastmod", "sitemap_priority", "announced_by"),
+            *("checked_at", "is_live", "evidence", "evidence_generation"),
         )
-        page = self.pages.setdefault(row["url"], {**new, **counts, **dict.fromkeys(unset)})
+        page = {**new, **counts, **dict.fromkeys(unset), "hints": dict.fromkeys(HINTS, 0)}
+        page = self.pages.setdefault(row["url"], page)
         page["is_seed"] |= row["is_seed"]
 
     def _mention(self, page: Row, row: Row) -> None:
@@ -195,9 +221,12 @@ class PlainLoop:
         page["announced_by"] = sorted({*(page["announced_by"] or ()), *(row["announced_by"] or ())}) or None
 
     def _observe(self, page: Row, row: Row, epoch: int) -> None:
+        is_of_a_kind = page["outcome"] and kind_of(page) is kind_of(row)
+        page["streak"] = page["streak"] + 1 if is_of_a_kind else 1
         page |= {"outcome": row["outcome"], "status": row["status"], "asked_at": row["fetched_at"]}
         page["last_epoch"] = epoch
-        page["streak"] += 1
+        if row["outcome"] in ("ok", "not_modified", "gone", "redirected"):
+            self._check(page, row)
         if CONSEQUENCES[Outcome(row["outcome"])].kind is Kind.SUCCESS:
             page |= {"streak": 0, "fetched_at": row["fetched_at"], "redirect_url": row["redirect_url"]}
             page["fetches"] += 1
@@ -211,6 +240,59 @@ class PlainLoop:
                 page["changed_at"] = row["fetched_at"]
             content = ("body_digest", "body_bytes", "title", "language", "canonical_url", "noindex")
             page |= {name: row[name] for name in content}
+            page["is_alias"] = row["canonical_url"] not in (None, row["url"])
+
+    def _check(self, page: Row, row: Row) -> None:
+        """Compare a check with the one before, and add what it says of change rates and of hints."""
+        past, was_live, at, is_live = page["checked_at"], page["is_live"], row["fetched_at"], row["outcome"] != "gone"
+        is_redirect = row["outcome"] == "redirected"
+        page |= {"checked_at": None if is_redirect else at, "is_live": None if is_redirect else is_live}
+        if past is None or is_redirect or not (was_live or is_live):
+            return
+        days = (at - past) / timedelta(days=1)
+        text_changed = row.get("content_changed") if was_live and is_live else None
+        changed = row.get("counts_as_changed", text_changed) if was_live and is_live else True
+        modified_at = row["modified_at"]
+        hints = page["hints"]
+        if text_changed is not None and modified_at is not None:
+            hints["modified"] += 1
+            hints["modified_true"] += (modified_at <= past) is not text_changed
+        if text_changed is not None and days <= 1 / 24:
+            hints["rapid"] += 1
+            hints["rapid_changed"] += text_changed
+        if changed is None:
+            return
+        page["checks"] += 1
+        hints["signalled"] += row["signalled"]
+        hints["signalled_true"] += row["signalled"] and changed
+        is_dated = row["modified_trusted"] and was_live and is_live and modified_at is not None and modified_at >= past
+        modified_days = (at - modified_at) / timedelta(days=1) if is_dated else None
+        said = [plain_evidence(2.0 ** (2 * k - 11), changed, days, modified_days) for k in range(8)]
+        generation = math.floor(at.timestamp() / 86_400 / 90)
+        so_far = page["evidence"] or dict.fromkeys(RATES, 0)
+        age = generation - (page["evidence_generation"] or generation)
+        weight = math.floor(1024 * 2 ** (-age / 2) + 0.5) if age < 20 else 0
+        page["evidence"] = {k: (so_far[k] * weight >> 10) + new for k, new in zip(RATES, said, strict=True)}
+        page["evidence_generation"] = generation
+
+
+HINTS = ("modified", "modified_true", "signalled", "signalled_true", "rapid", "rapid_changed")
+RATES = [f"k{k}" for k in range(8)]
+
+
+def kind_of(row: Row) -> Kind:
+    return CONSEQUENCES[Outcome(row["outcome"])].kind
+
+
+def plain_evidence(rate: float, changed: bool, days: float, modified_days: float | None) -> int:
+    days = max(days, 1 / 1440)
+    if not changed:
+        log = -rate * days
+    elif modified_days is None:
+        log = math.log(1 - 0.995 * math.exp(-rate * days))
+    else:
+        log = math.log(rate) - rate * modified_days
+    return int(math.copysign(math.floor(abs(1024 * log) + 0.5), log))
 
 
 # What each column remembers
@@ -233,9 +315,11 @@ def test_a_url_that_was_never_asked_for_is_known_with_no_outcome(tmp_path: Path)
     assert (page["outcome"], page["streak"], page["fetches"], page["last_epoch"]) == (None, 0, 0, 0)
 
 
-def test_a_streak_counts_failures_of_any_kind_since_the_last_success(tmp_path: Path) -> None:
-    page = folded(lake_at(tmp_path), see("timed_out"), see("ok", "one"), see("gone"), see("timed_out"))
-    assert (page["outcome"], page["streak"], page["fetches"]) == ("timed_out", 2, 1)
+def test_a_streak_counts_failures_of_one_kind_in_a_row(tmp_path: Path) -> None:
+    page = folded(
+        lake_at(tmp_path), see("timed_out"), see("ok", "one"), see("gone"), see("timed_out"), see("dns_failed")
+    )
+    assert (page["outcome"], page["streak"], page["fetches"]) == ("dns_failed", 2, 1)
 
 
 def test_a_304_keeps_the_stored_content_and_its_own_validators(tmp_path: Path) -> None:
