@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawler.core.errors import BadPurge, BadSeeds, BucketTaken
-from crawler.stages import check, fingerprint, publish, seed
+from crawler.stages import check, fingerprint, merge, publish, seed
 from crawler.store import purges
 from crawler.store.doctor import examine
 from crawler.store.erase import erase, look
@@ -183,6 +183,21 @@ def test_what_was_called_a_copy_of_the_purged_page_becomes_first_in_its_place(tm
         "http://a.test/2nd": ("http://a.test/2nd", True),
         "http://a.test/third": ("http://a.test/2nd", False),
     }
+
+
+def test_near_copies_of_the_purged_page_stand_for_themselves(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path, lake={"checkpoint_min_rows": 1})
+    purged, other, copy = "http://a.test/", "http://a.test/other", "http://a.test/other-copy"
+    write(lake, 0, {"url": [known(url) for url in (purged, other, copy)]})
+    for url, body in ((purged, "purged"), (other, "same"), (copy, "same")):
+        write(lake, 0, {"observation": [observed(url, body, simhash=len(body))]})
+    fingerprint.run(lake, DAY, 0)
+    merge.run(lake, DAY, 0)
+    assert {row["near_url"] for row in read(lake, "near", kind="shard")} == {purged}
+    assert {(row["first_url"], row["near_of"]) for row in read(lake, "duplicate")} == {(None, purged), (other, purged)}
+    take_down(lake, purged)
+    assert holding(lake, purged) == {"observation.url", "observation.fetch_url"}
+    assert {(row["first_url"], row["near_of"]) for row in read(lake, "duplicate")} == {(None, None), (other, None)}
 
 
 def test_what_is_planned_already_is_not_asked_for_by_the_next_fetch(lake: Lake) -> None:

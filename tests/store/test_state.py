@@ -46,8 +46,8 @@ def mentioned(url: str, **fields: Any) -> Row:
     return {"url_key": url_key(url), "url": url, **fields}
 
 
-def marked(url: str, body: str, first_url: str) -> Row:
-    return {"url_key": url_key(url), "body_digest": digest(body), "first_url": first_url}
+def marked(url: str, body: str, first_url: str | None, **near: Any) -> Row:
+    return {"url_key": url_key(url), "body_digest": digest(body), "first_url": first_url, **near}
 
 
 @contextmanager
@@ -60,6 +60,7 @@ def new_lake() -> Iterator[Lake]:
 
 OUTCOMES = st.sampled_from(["ok", "ok", "ok", "not_modified", "redirected", "gone", "timed_out", "denied_by_robots"])
 TEXTS = st.none() | st.sampled_from("xyz")
+SIMHASHES = st.none() | st.sampled_from([1, 2])
 
 
 @st.composite
@@ -83,6 +84,8 @@ def observations(draw: st.DrawFn) -> tuple[str, list[Row]]:
             "modified_trusted": draw(st.booleans()),
             "modified_at": draw(st.none() | st.sampled_from([0.0, 1.5, 90.0])),  # days before; made an instant below
         }
+        if body:
+            fields["simhash"] = draw(SIMHASHES)
         if fields["content_changed"] is not None:
             fields["counts_as_changed"] = fields["content_changed"] and draw(st.booleans())
         found.append(observed(url, body, **fields))
@@ -99,7 +102,15 @@ FOUND = st.tuples(
 MARKS = st.tuples(
     st.just("duplicate"),
     st.lists(
-        st.builds(marked, st.sampled_from(URLS), st.sampled_from(BODIES), st.sampled_from(["p", "q"])),
+        st.builds(marked, st.sampled_from(URLS), st.sampled_from(BODIES), st.sampled_from(["p", "q"]))
+        | st.builds(
+            marked,
+            st.sampled_from(URLS),
+            st.just(BODIES[0]),  # a merge says of a URL once what it is near to
+            st.none() | st.just("p"),
+            simhash=SIMHASHES,
+            near_of=st.none() | st.sampled_from(["n", "m"]),
+        ),
         min_size=1,
         unique_by=lambda row: (row["url_key"], row["body_digest"]),
     ),
@@ -185,7 +196,9 @@ class PlainLoop:
             elif table == "duplicate":
                 page = next(page for page in self.pages.values() if page["url_key"] == row["url_key"])
                 if page["body_digest"] == row["body_digest"]:
-                    page["duplicate_of"] = row["first_url"]
+                    page["duplicate_of"] = row["first_url"] or page["duplicate_of"]
+                if page["simhash"] is not None and page["simhash"] == row.get("simhash"):
+                    page["near_of"] = row["near_of"] or page["near_of"]
             elif table == "mention":
                 self._mention(self.pages[row["url"]], row)
 
@@ -204,6 +217,7 @@ class PlainLoop:
         unset = (
             *("outcome", "status", "asked_at", "fetched_at", "changed_at", "etag", "last_modified", "body_digest"),
             *("body_bytes", "title", "language", "canonical_url", "redirect_url", "duplicate_of"),
+            *("simhash", "near_of"),
             "noindex",
             *("lastmod", "sitemap_priority", "announced_by"),
             *("checked_at", "is_live", "evidence", "evidence_generation"),
@@ -236,9 +250,11 @@ class PlainLoop:
         if row["outcome"] == "ok" and row.get("body_digest"):
             if page["body_digest"] != row["body_digest"]:
                 page["duplicate_of"] = None
+            if page["simhash"] != row["simhash"]:
+                page["near_of"] = None
             if row["content_changed"] is not False:
                 page["changed_at"] = row["fetched_at"]
-            content = ("body_digest", "body_bytes", "title", "language", "canonical_url", "noindex")
+            content = ("body_digest", "body_bytes", "simhash", "title", "language", "canonical_url", "noindex")
             page |= {name: row[name] for name in content}
             page["is_alias"] = row["canonical_url"] not in (None, row["url"])
 
@@ -367,6 +383,17 @@ def test_a_copy_that_changes_is_no_copy_any_more(tmp_path: Path) -> None:
     assert fold(lake)[URLS[0]]["duplicate_of"] == "http://first.test/"
     assert folded(lake, see("not_modified", "one"))["duplicate_of"] == "http://first.test/"
     assert folded(lake, see("ok", "two"))["duplicate_of"] is None
+
+
+def test_a_near_copy_is_one_until_its_simhash_is_another(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    folded(lake, see("ok", "one", simhash=1))
+    near = marked(URLS[0], "one", None, simhash=1, near_of="http://first.test/")
+    write(lake, 0, {"duplicate": [near], "url": []})
+    assert folded(lake, see("ok", "two", simhash=1))["near_of"] == "http://first.test/"
+    assert folded(lake, see("not_modified", "two"))["near_of"] == "http://first.test/"
+    assert folded(lake, see("ok", "three", simhash=2))["near_of"] is None
+    assert folded(lake, see("ok", "one", simhash=1))["near_of"] is None
 
 
 # Checkpoints
