@@ -85,7 +85,12 @@ class UrlRules:
     @property
     def is_default(self) -> bool:
         """Whether no setting says anything."""
-        return not self.hosts and self.everywhere == NO_RULES.everywhere
+        return not self.hosts and not self.changes_queries_everywhere
+
+    @property
+    def changes_queries_everywhere(self) -> bool:
+        """Whether the settings say something about parameters of all hosts."""
+        return self.everywhere != NO_RULES.everywhere
 
 
 def url_rules(everywhere: UrlSettings, hosts: Mapping[str, HostUrlSettings]) -> UrlRules:

@@ -18,6 +18,7 @@ from crawler.store.admission import crawl_belief
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Settled
+from crawler.store.renamed import leave_renamed
 from crawler.store.scoping import judge, open_scope
 from crawler.store.state import open_state
 from crawler.store.steering import open_share, open_steering
@@ -62,6 +63,7 @@ def find_candidates(
     score(con, parameters)
     judge(lake, con, open_scope(lake, con))
     stop_known(lake, con)
+    leave_renamed(lake, con)
     query.materialise(con, "ranked", "plan/ranked", parameters)
     return pace
 

@@ -15,6 +15,7 @@ import pytest
 
 from crawler.store import query
 from crawler.store.backtest import _PRIOR
+from crawler.store.candidates import _BELIEF
 from crawler.store.reader import _publication_query
 from crawler.store.steering import _INTERVALS, _WEIGHTS
 
@@ -52,6 +53,15 @@ FILES = {
 # Those that a stage makes of another statement's result.
 RESULTS = {
     "touched": "state/touched",
+    "mentioned": "state/mentioned",
+    "asked": "state/asked",
+    "streak": "state/streak",
+    "checked": "state/checked",
+    "evidence": "state/evidence",
+    "host_sums": "plan/host_sums",
+    "host_belief": "plan/host_belief",
+    "scored": "plan/scored",
+    "ranked": "plan/ranked",
     "folded": "state/fold_touched",
     "verdict": "scope/verdict",
     "todo": "fetch/todo",
@@ -65,6 +75,7 @@ RESULTS = {
     "held": "trap/held",
     "stopped": "trap/stopped",
     "forced": "steering/forced",
+    "steering": "steering/steering",
     "arriving": "fingerprint/arriving",
     "arrived": "fingerprint/arrived",
     "arrived_here": "fingerprint/arrived_here",
@@ -88,7 +99,9 @@ RESULTS = {
 GIVEN = {
     "replayed_prior": _PRIOR,
     "rest": "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE",
-    "host_cap": "host VARCHAR, cap BIGINT",
+    "host_cap": "host_key UBIGINT, host VARCHAR, cap BIGINT",
+    "noisy_host": "host_key UBIGINT, noisy BOOLEAN",
+    "crawl_belief": _BELIEF,
     "renamed": "url_key UBIGINT, identity_key UBIGINT",
     "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
     "in_scope_host": "host VARCHAR",
@@ -120,7 +133,16 @@ PARAMETERS: dict[str, Any] = {
     "now": NOW,
     "since": NOW,
     "min_interval_days": 0.9,
-    "new_days": 30,
+    "whole": True,
+    "objective": "freshness",
+    "sitemap_interval_days": 0.9,
+    "sitemaps_per_host": 10,
+    "new_limit": 6,
+    "new_may_fill": True,
+    "overdue_limit": 1,
+    "new_cutoff_priority": 2**31 - 1,
+    "new_cutoff_url_key": 2**64 - 1,
+    "byte_room": None,
     "recheck_seeds_days": 1.0,
     "until": NOW,
     "at": NOW,
@@ -138,6 +160,8 @@ PARAMETERS: dict[str, Any] = {
     "low": b"\x00\x00",
     "high": b"\xff" * 33,
     "schemes": ["http"],
+    "ruled_hosts": ["a.test"],
+    "everywhere": True,
     "ports": [],
     "max_hops": 0,
     "max_urls_per_host": 10,
