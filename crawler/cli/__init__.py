@@ -67,6 +67,7 @@ _COMMANDS = (
     operate.release,
     operate.purge,
     steer.force,
+    trial.plan,
     trial.backtest,
     sql.sql,
     work.report,

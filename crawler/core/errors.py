@@ -160,6 +160,14 @@ class BadForce(UsageError):
         return f"{url} {problem}. {cure}"
 
 
+class BadOutput(UsageError):
+    """A file that cannot be written. Arguments: path, problem."""
+
+    def message(self, *details: object) -> str:
+        path, problem = details
+        return f"output {path} {problem}. Expected the name of a new .parquet or .csv file outside the lake"
+
+
 class MissingSecret(UsageError):
     """A setting refers to a secret that cannot be had. Arguments: key, reference, problem, cure; never the secret."""
 

@@ -4,11 +4,12 @@ Reads the plans' histograms and the rows of the bins in which a budget ends. Wri
 absent: the first one stands. Moves no row of a plan.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from crawler.core.cycle import Cycle
 from crawler.core.errors import NotPlanned
+from crawler.core.model import Row
 from crawler.store import query, tables
 from crawler.store.admission import Admission, create_admission, read_admission
 from crawler.store.candidates import new_limit
@@ -43,7 +44,15 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
 
 
 def _make(lake: Lake, cycle: Cycle) -> Admission:
-    plans = [_plan(lake, cycle, bucket) for bucket in range(lake.buckets)]
+    staged = lake.files.staged(".parquet")
+    tables.write_rows(
+        staged, "admitted", choose(lake, cycle, [_plan(lake, cycle, each) for each in range(lake.buckets)])
+    )
+    return create_admission(lake, cycle, staged)
+
+
+def choose(lake: Lake, cycle: Cycle, plans: Sequence[PlanFile]) -> list[Row]:
+    """The rows of table admitted for `plans`, one of each bucket in order. Writes nothing."""
     settings = lake.settings.plan
     con = lake.connect()
     query.view_files(con, "plan_files", "plan", [plan.path for plan in plans])
@@ -83,9 +92,7 @@ def _make(lake: Lake, cycle: Cycle) -> Admission:
                 ],
             }
         )
-    staged = lake.files.staged(".parquet")
-    tables.write_rows(staged, "admitted", rows)
-    return create_admission(lake, cycle, staged)
+    return rows
 
 
 def _plan(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
@@ -143,14 +150,14 @@ def _add(amounts: dict[int, _Amount], number: int, more: _Amount) -> None:
     amounts[number] = _Amount(urls + more.urls, expected_bytes + more.expected_bytes)
 
 
-def _belief(plans: list[PlanFile]) -> dict[str, Any]:
+def _belief(plans: Sequence[PlanFile]) -> dict[str, Any]:
     """The sum of what the buckets say; see `admitted.belief`."""
     told = [plan.belief for plan in plans if plan.belief is not None]
     total: dict[str, Any] = {name: sum(int(each[name]) for each in told) for name in ("urls", "asked", "useful")}
     return total | {"sums": {rate: sum(int(each["sums"][rate]) for each in told) for rate in _RATES}}
 
 
-def _buckets_by_address(plans: list[PlanFile]) -> dict[str, int]:
+def _buckets_by_address(plans: Sequence[PlanFile]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for plan in plans:
         for address in plan.addresses:

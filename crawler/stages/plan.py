@@ -5,6 +5,8 @@ Writes the plan, created if absent: the first plan of a bucket and cycle stands,
 run fetch the same rows.
 """
 
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from crawler.core.cycle import Cycle
@@ -21,17 +23,32 @@ def run(lake: Lake, cycle: Cycle, bucket: int) -> dict[str, Any]:
 
 
 def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
-    now = lake.clock.now()
+    staged = lake.files.staged(".parquet")
+    choose(lake, lake.connect(), cycle, bucket, lake.clock.now(), staged)
+    return create_plan(lake, cycle, bucket, staged)
+
+
+def choose(
+    lake: Lake,
+    con: Any,
+    cycle: Cycle,
+    bucket: int,
+    now: datetime,
+    path: Path,
+    *,
+    whole: bool = False,
+) -> None:
+    """Write the plan that is made at `now` to the file `path`; the tables that it was chosen by stay on `con`.
+
+    whole: score the URLs that are not due as well, see `find_candidates`. Raises CorruptLake.
+    """
     settled = lake.settled("bucket", bucket)
-    con = lake.connect()
-    pace = find_candidates(lake, con, bucket, settled, now, before=cycle)
+    pace = find_candidates(lake, con, bucket, settled, now, before=cycle, whole=whole)
     parameters = choice_parameters(lake, now) | {"cycle": cycle.day, "bucket": bucket}
     query.materialise(con, "planned", "plan/plan", parameters)
     histogram = query.run(con, "plan/histogram").fetchall()
     (belief,) = query.rows(query.run(con, "plan/belief"))
     addresses = {address for _, _, address, _ in pace if address}
-    staged = lake.files.staged(".parquet")
     reader = query.arrow(con, "plan/ordered")
     metadata = plan_metadata(settled.last, now, histogram, sorted(addresses), belief)
-    tables.write_result(staged, "plan", reader, metadata)
-    return create_plan(lake, cycle, bucket, staged)
+    tables.write_result(path, "plan", reader, metadata)

@@ -53,9 +53,11 @@ def plan_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
 def read_plan(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile | None:
     """The plan that stands for a bucket and cycle, or None."""
     name = plan_name(lake, cycle, bucket)
-    if not lake.files.exists(name):
-        return None
-    path = lake.files.path(name)
+    return open_plan(lake.files.path(name)) if lake.files.exists(name) else None
+
+
+def open_plan(path: str) -> PlanFile:
+    """The plan in the file at `path`."""
     metadata = tables.read_metadata(path)
     return PlanFile(
         path,
