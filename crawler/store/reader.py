@@ -14,7 +14,7 @@ from crawler.store import query
 from crawler.store.lake import Lake
 from crawler.store.manifest import CYCLE_TABLES, TAIL_TABLES, Manifest, published
 from crawler.store.scoping import seed_paths
-from crawler.store.state import checkpoint_name
+from crawler.store.state import FOLD_STEPS, checkpoint_name
 
 VIEWS_FILE = "recrawl.duckdb"
 _LOG_VIEWS = {"capture": "capture_log"}  # the others have their table's name
@@ -75,8 +75,8 @@ def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Man
     for table, names in tails.items():
         view = "tail_host" if table == "host_state" else f"tail_{table}"
         _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
-    _view(con, "touched", query.sql_text("state/touched"))
-    _view(con, "near_label", query.sql_text("state/near_label"))
+    for step in FOLD_STEPS:
+        _view(con, step, query.sql_text(f"state/{step}"))
     _view(con, "folded", query.sql_text("state/fold_touched"))
     _view(con, "state_page", query.sql_text("state/page"))
     _view(con, "newest_host", query.sql_text("state/host"))

@@ -16,6 +16,8 @@ from crawler.store.lease import Settled
 
 CHECKPOINTS = "checkpoint"
 PARTS = ("page", "host", "robots")
+FOLD_STEPS = ("touched", "near_label", "mentioned", "asked", "streak", "checked", "evidence")
+"""The statements of `sql/state` that the fold reads, in their order."""
 _PART = re.compile(r"e(\d{8})-(page|host|robots)(?:-r(\d+))?\.parquet")
 
 
@@ -97,7 +99,7 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
 
 def fold(con: duckdb.DuckDBPyConnection) -> None:
     """Fold the views tail_* of `con` over base_page: makes its view state_page."""
-    for table in ("touched", "near_label", "mentioned", "asked", "streak", "checked", "evidence"):
+    for table in FOLD_STEPS:
         query.materialise(con, table, f"state/{table}")
     query.materialise(con, "folded", "state/fold_touched")
     query.view_query(con, "state_page", "state/page")
