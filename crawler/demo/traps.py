@@ -14,7 +14,7 @@ from crawler.demo.hosts import SESSION_MARK, Role
 
 FETCH_LIMITS = {
     Role.CALENDAR: 60,
-    Role.FACETS: 90,
+    Role.FACETS: 85,
     Role.PATH_SESSIONS: 100,
     Role.QUERY_SESSIONS: 70,
     Role.SOFT_404: 60,
@@ -26,7 +26,7 @@ _FACETS = {
     "colour": ("red", "green", "blue", "grey", "white", "black"),
     "size": ("xs", "s", "m", "l", "xl"),
     "sort": ("price", "name", "newest"),
-    "page": tuple(str(number) for number in range(1, 9)),
+    "page": tuple(str(number) for number in range(1, 6)),
 }
 _ITEMS = 4
 _REAL = 5

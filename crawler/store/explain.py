@@ -32,7 +32,7 @@ class Verdict:
     """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
 
     Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
-    eligible. Of both: purged, host_cap, bucket_budget, resting, scope, held; never_found, nofollow, trap, not_kept of
+    eligible. Of both: purged, host_cap, bucket_budget, resting, scope, trap, held; never_found, nofollow, not_kept of
     a URL that is not known.
     """
 
@@ -184,8 +184,11 @@ class _Story:
         hops = standing["hops"]
         scope = open_scope(self.lake, self.con)
         allowed, rule = scope.decide(self.aim.url, any_host=1 <= hops <= self.lake.settings.scope.max_hops)
-        if not allowed or standing["rejected_by"]:
-            return Verdict("scope", f"out of scope by {standing['rejected_by'] or rule}")
+        rejected_by = standing["rejected_by"] or ""
+        if rejected_by.startswith("traps."):
+            return Verdict("trap", f"{rejected_by} keeps it out of plans; `recrawl sql traps` shows where")
+        if not allowed or rejected_by:
+            return Verdict("scope", f"out of scope by {rejected_by or rule}")
         if self.hold:
             why = f": {self.hold.reason}" if self.hold.reason else ""
             return Verdict("held", f"its host is held since {self.hold.at}{why}; `recrawl release {self.aim.host}`")

@@ -1,11 +1,17 @@
--- What the trap rules stopped.
+-- What the trap rules stopped, and keep out of plans as of each bucket's newest merge that met one.
 -- Reads: rejected.
--- Grain: one row per rule.
+-- Grain: one row per host and rule.
+WITH newest AS (
+    SELECT bucket, max((epoch, sequence)) AS place FROM rejected GROUP BY bucket
+)
 SELECT
-    rule,
-    sum(urls)::BIGINT AS urls,
-    arg_max(example, (cycle, bucket, example)) AS example
-FROM rejected
-WHERE rule LIKE 'traps.%'
-GROUP BY rule
-ORDER BY urls DESC, rule
+    r.host,
+    r.rule,
+    sum(r.urls)::BIGINT AS urls,
+    coalesce(sum(r.held) FILTER ((r.epoch, r.sequence) = newest.place), 0)::BIGINT AS held,
+    arg_max(r.example, (r.cycle, r.bucket, r.example)) AS example
+FROM rejected AS r
+JOIN newest ON newest.bucket = r.bucket
+WHERE r.rule LIKE 'traps.%'
+GROUP BY r.host, r.rule
+ORDER BY r.host, urls DESC, r.rule

@@ -1,5 +1,6 @@
 -- How many arriving URLs each rule stopped, and how many known ones a rule of traps keeps out of plans, with an example; of
--- what is purged no URL is shown. The pattern is written with digits and tokens folded, and without values of parameters.
+-- what is purged no URL is shown. The pattern is written with digits and tokens folded, without values of parameters;
+-- that of a path with all its queries ends with ?*.
 -- Reads: judged, held.
 -- Params: cycle, bucket, epoch, sequence.
 -- Grain: one row per rule and, for rules of traps, host and pattern where the rule is about one; columns of rejected.
@@ -33,7 +34,11 @@ SELECT
     host,
     CASE WHEN pattern_key IS NOT NULL THEN regexp_replace(
         regexp_replace(
-            regexp_replace(regexp_extract(example, '^[a-z]+://[^/]+(/.*)$', 1), '=[^&]*', '=', 'g'),
+            regexp_replace(
+                regexp_extract(example, '^[a-z]+://[^/]+(/[^?]*[?]?)(.*)$', 1)
+                || CASE WHEN rule = 'traps.max_query_combinations' THEN '*' ELSE split_part(example, '?', 2) END,
+                '=[^&]*', '=', 'g'
+            ),
             '[A-Za-z0-9]*[0-9][A-Za-z0-9]{15,}', '~', 'g'
         ),
         '[0-9]+', '0', 'g'

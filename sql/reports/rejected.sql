@@ -8,5 +8,6 @@ SELECT
     max(cycle) AS last_cycle,
     arg_max(example, (cycle, bucket, example)) AS example
 FROM rejected
+WHERE urls > 0
 GROUP BY rule
 ORDER BY urls DESC, rule

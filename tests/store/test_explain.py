@@ -47,6 +47,17 @@ def test_a_url_that_no_page_names_was_never_found(tmp_path: Path) -> None:
     assert "scope.hosts" in explain(a_lake(tmp_path), "http://elsewhere.test/").next_plan.reason
 
 
+def test_a_known_url_that_a_trap_keeps_out_of_plans_names_the_rule(tmp_path: Path) -> None:
+    urls = [f"http://a.test/{number}" for number in range(4)]
+    story = planned(a_lake(tmp_path, *urls[:3], traps={"max_urls_per_pattern": 2}), urls[0])
+    every = [explain(a_lake(tmp_path, traps={"max_urls_per_pattern": 2}), url) for url in urls[:3]]
+    assert sorted(one.next_plan.code for one in every) == ["eligible", "eligible", "trap"]
+    assert codes(story)[0] in ("open", "trap")
+    (trapped,) = (one for one in every if one.next_plan.code == "trap")
+    assert "traps.max_urls_per_pattern" in trapped.next_plan.reason
+    assert trapped.last_plan.code == "trap"
+
+
 @pytest.mark.parametrize(
     ("url", "link", "code"),
     [
