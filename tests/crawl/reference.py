@@ -3,7 +3,8 @@
 A cycle fetches every URL that became known in the cycle before. Links are followed from first copies only; two pages
 are copies if their bodies are equal, or their texts (long enough) and their sets of links. The first copy is the one
 fetched in the earliest cycle, within a cycle the one with the shortest, then smallest URL. Redirects are always
-followed. Walks the pages that the webs say they have; never reads HTML or a URL's text.
+followed. The sitemap of a host is a page that becomes known with the first of its pages, and is nobody's copy. Walks
+the pages that the webs say they have; never reads HTML or a URL's text.
 """
 
 from collections.abc import Iterable
@@ -35,11 +36,12 @@ def reference_crawl(webs: Iterable[Web]) -> Expected:
     expected = Expected()
     known: set[str] = set()
     seen: set[object] = set()
+    met: set[str] = set()
     new = _unknown([(web, web.pages[number]) for web in webs for number in web.seed_pages], known)
     while new:
         outcomes = {url: _outcome(web, page) for url, (web, page) in new.items()}
         expected.cycles.append(outcomes)
-        found: list[tuple[Web, Page]] = []
+        found = _sitemaps(new, met)
         for url in sorted(new, key=lambda url: (len(url), url)):
             web, page = new[url]
             targets = [web.pages[link.target] for link in page.links if _followed(page, link.nofollow, link.target)]
@@ -56,6 +58,17 @@ def reference_crawl(webs: Iterable[Web]) -> Expected:
             found += [(web, target) for target in targets]
         new = _unknown(found, known)
     return expected
+
+
+def _sitemaps(new: dict[str, tuple[Web, Page]], met: set[str]) -> list[tuple[Web, Page]]:
+    """Those of the hosts of `new` that are not in `met`; they are from now on."""
+    found = []
+    for web, page in new.values():
+        number = web.robots[page.address.host].sitemap
+        if page.address.host not in met and number is not None:
+            found.append((web, web.pages[number]))
+        met.add(page.address.host)
+    return found
 
 
 def _unknown(found: list[tuple[Web, Page]], known: set[str]) -> dict[str, tuple[Web, Page]]:
@@ -82,6 +95,8 @@ def _outcome(web: Web, page: Page) -> str:
 
 def _identities(web: Web, page: Page) -> set[object]:
     """What makes another page a copy of this one."""
+    if page.kind == "sitemap":
+        return set()
     identities: set[object] = {page.response.body}
     if len(page.words) >= LONG_TEXT:
         text = " ".join([page.words, *(link.anchor for link in page.links if link.anchor)])

@@ -99,6 +99,7 @@ class RandomWebs:
                 },
                 "politeness": politeness,
                 "plan": {"min_interval_days": self.min_interval_days},
+                "sitemaps": {"interval_days": self.min_interval_days},
                 "copies": {"min_text_bytes": LONG_TEXT},
             },
         )

@@ -1,9 +1,10 @@
-"""Random small webs: pages with known texts and links, mirrors, copies, redirects, missing pages, robots rules.
+"""Random small webs: pages with known texts and links, mirrors, copies, redirects, missing pages, robots, sitemaps.
 
 A web knows for each page its identity, text and links, so a reference crawl walks identities and never reads HTML.
 Deterministic from a number. Knows nothing of the product.
 """
 
+import gzip
 import random
 import re
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What stands at an address. kind: page, plain, redirect, missing, error or image."""
+    """What stands at an address. kind: page, plain, redirect, missing, error, image or sitemap."""
 
     number: int
     address: Address
@@ -56,10 +57,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """Answer to /robots.txt of a host, and the (allows, pattern) pairs that hold for us."""
+    """Answer to /robots.txt of a host, the (allows, pattern) pairs that hold for us, the number of its sitemap."""
 
     responses: dict[str, Response]
     rules: tuple[tuple[bool, str], ...] = ()
+    sitemap: int | None = None
 
     def allows(self, path: str) -> bool:
         """RFC 9309 2.2.2: the longest matching pattern decides, allow where two are as long."""
@@ -127,8 +129,9 @@ def make_web(number: int, port: int, *, wait_seconds: float = 0.0) -> Web:
             replace(page, response=replace(page.response, wait_seconds=rng.choice((0, wait_seconds))))
             for page in web.pages
         ]
-    web.by_address = {page.address: page.number for page in web.pages}
     web.robots = {host: _robots(rng) for host in hosts}
+    _add_sitemaps(random.Random(-number - 1), web)
+    web.by_address = {page.address: page.number for page in web.pages}
     for page in web.pages[: rng.randint(1, 2)]:
         web.seed_pages.append(page.number)
         web.seeds.append(_absolute(rng, page.address, port))
@@ -313,6 +316,45 @@ def _robots(rng: random.Random) -> Robots:
         moved = Response(301, (("Location", "/robots-moved.txt"),))
         return Robots({"/robots.txt": moved, "/robots-moved.txt": Response(200, plain, body)}, holding)
     return Robots({"/robots.txt": Response(200, plain, body)}, holding)
+
+
+def _add_sitemaps(rng: random.Random, web: Web) -> None:
+    """Let the robots.txt of some hosts name a sitemap of some of their pages, be it behind an index."""
+    for host, robots in list(web.robots.items()):
+        files = [(path, response) for path, response in robots.responses.items() if response.status == 200]
+        own = [page for page in web.pages if page.address.host == host]
+        if not files or not own or rng.random() < 0.5:
+            continue
+        listed = rng.sample(own, min(len(own), rng.randint(1, 4)))
+        foreign = [page for page in web.pages if page.address.host != host][:1]
+        sitemap = _add_sitemap(rng, web, host, listed, foreign)
+        if rng.random() < 0.3:
+            sitemap = _add_sitemap(rng, web, host, [sitemap], foreign, is_index=True)
+        ((path, response),) = files
+        line = f"\nSitemap: {web.url(sitemap)}\n".encode()
+        responses = {**robots.responses, path: replace(response, body=response.body + line)}
+        web.robots[host] = replace(robots, responses=responses, sitemap=sitemap.number)
+
+
+def _add_sitemap(
+    rng: random.Random, web: Web, host: str, listed: list[Page], foreign: list[Page], *, is_index: bool = False
+) -> Page:
+    """A new sitemap of `host` with the pages `listed`, and `foreign` ones of which it may not speak."""
+    number = len(web.pages)
+    urls = [web.url(page) for page in [*listed, *foreign]]
+    if is_index or rng.random() < 0.7:
+        outer, inner = ("sitemapindex", "sitemap") if is_index else ("urlset", "url")
+        entries = "".join(f"<{inner}><loc>{escape(url)}</loc></{inner}>" for url in urls)
+        name, media_type, body = "map.xml", "application/xml", f"<{outer}>{entries}</{outer}>".encode()
+    else:
+        name, media_type, body = "map.txt", "text/plain", "\n".join(urls).encode()
+    if rng.random() < 0.3:
+        name, media_type, body = f"{name}.gz", "application/gzip", gzip.compress(body, mtime=0)
+    links = tuple(Link("sitemap", page.number, web.url(page), "", own_host=False) for page in listed)
+    response = Response(200, (("Content-Type", media_type),), body)
+    page = Page(number, Address(host, f"/{number}-{name}"), "sitemap", links=links, response=response)
+    web.pages.append(page)
+    return page
 
 
 def _matches(pattern: str, path: str) -> bool:
