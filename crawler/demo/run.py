@@ -203,6 +203,8 @@ budget_urls = 2500
 
 [traps]
 max_urls_per_pattern = 60
+max_urls_per_text = 20
+max_barren_pages_per_host = 100
 
 [engine]
 threads = 1

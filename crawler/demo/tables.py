@@ -14,6 +14,8 @@ from typing import Any
 from rich.table import Table
 
 from crawler.demo.audit import server_audit
+from crawler.demo.hosts import DOMAIN, Role
+from crawler.demo.traps import FETCH_LIMITS, is_trapped
 from crawler.demo.truth import Truth
 from crawler.store import query
 from crawler.store.lake import Lake
@@ -66,8 +68,9 @@ def make_report(lake: Lake, truth: Truth, request_log: Path, runs: Sequence[Run]
     requests = ask("requests")[0]
     add_savings(report, requests)
     add_copies(report, ask("copies"))
-    add_traps(report, ask("traps"))
-    add_politeness(report, requests, request_log, least_delays(lake, truth))
+    log = read_log(request_log)
+    add_traps(report, ask("traps"), log)
+    add_politeness(report, requests, log, least_delays(lake, truth))
     report.tables.append(_checks_table(report.checks))
     return report
 
@@ -149,18 +152,40 @@ def add_copies(report: Report, copies: Sequence[Row]) -> None:
     report.tables.append(table)
 
 
-def add_traps(report: Report, traps: Sequence[Row]) -> None:
-    """URLs that trap rules stopped."""
-    table = _table("Traps stopped", "rule", "URLs", "for example")
+def add_traps(report: Report, traps: Iterable[Row], log: Iterable[Mapping[str, Any]]) -> None:
+    """What each trap cost, by the server's own log, and the rules that stopped it."""
+    fetched: dict[Role, set[str]] = {role: set() for role in FETCH_LIMITS}
+    for line in log:
+        role = Role(name) if (name := str(line["host"]).removesuffix(f".{DOMAIN}")) in set(FETCH_LIMITS) else None
+        if role and is_trapped(role, str(line["path"])):
+            fetched[role].add(str(line["path"]))
+    by_host: dict[str, list[Row]] = {}
     for row in traps:
-        table.add_row(row["rule"], _number(row["urls"]), _shorten(row["example"]))
+        by_host.setdefault(row["host"], []).append(row)
+    table = _table("Traps", "host", "stopped by", "URLs", "kept out of plans", "pages fetched", "at most")
+    for role, most in FETCH_LIMITS.items():
+        host = f"{role}.{DOMAIN}"
+        rows = by_host.pop(host, [{"rule": "", "urls": 0, "held": 0}])
+        for number, row in enumerate(rows):
+            cost = ("", "") if number else (_number(len(fetched[role])), _number(most))
+            table.add_row("" if number else host, row["rule"], _number(row["urls"]), _number(row["held"]), *cost)
+        report.require(f"the trap {host} cost no more than {most} pages", 0 < len(fetched[role]) <= most)
+    for host, rows in by_host.items():
+        for row in rows:
+            table.add_row(host, row["rule"], _number(row["urls"]), _number(row["held"]), "", "")
     report.tables.append(table)
 
 
-def add_politeness(report: Report, requests: Row, request_log: Path, delays: Mapping[str, float]) -> None:
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of the server's request log."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def add_politeness(
+    report: Report, requests: Row, log: Sequence[Mapping[str, Any]], delays: Mapping[str, float]
+) -> None:
     """The audit of our log and the server's own of its log; both must find nothing."""
-    with request_log.open(encoding="utf-8") as lines:
-        log = [json.loads(line) for line in lines]
     violations = server_audit(log, delays)
     table = _table("Politeness", "log", "requests", "hosts' delays broken")
     sent = requests["pages"] + requests["robots"]
@@ -188,7 +213,7 @@ def _checks_table(checks: Iterable[tuple[str, bool]]) -> Table:
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     for number, column in enumerate(columns):
-        is_text = number == 0 or column in ("run", "repeats", "for example", "kept")
+        is_text = number == 0 or column in ("run", "repeats", "stopped by", "kept")
         table.add_column(column, justify="left" if is_text else "right", overflow="fold")
     return table
 
@@ -199,7 +224,3 @@ def _number(value: int) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "-"
-
-
-def _shorten(text: str, most: int = 70) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

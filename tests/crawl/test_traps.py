@@ -1,6 +1,7 @@
 """The demo web's traps are stopped within their limits, however many days pass, and its archive is crawled whole."""
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import pytest
 
 from crawler.core.clock import SimulatedClock
 from crawler.demo.hosts import DOMAIN, Role
+from crawler.demo.run import settings_text
 from crawler.demo.traps import FETCH_LIMITS, archive_paths, is_trapped
 from crawler.demo.web import DemoWeb
 from tests.crawl.driver import FIRST_DAY, NO_DELAYS, Crawl, at, write_settings
@@ -18,11 +20,7 @@ from tests.crawl.driver import FIRST_DAY, NO_DELAYS, Crawl, at, write_settings
 pytestmark = pytest.mark.slow
 
 ARCHIVE_PAGES = 2000
-DEMO = {
-    "max_urls_per_pattern": 60,
-    "max_urls_per_text": 20,
-    "max_barren_pages_per_host": 100,
-}
+DEMO = tomllib.loads(settings_text({}))["traps"]
 
 
 @dataclass

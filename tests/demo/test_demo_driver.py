@@ -10,14 +10,20 @@ import pytest
 
 from crawler.core.config import load_settings
 from crawler.demo.airflow import ThrowAwayAirflow, clean_environment
+from crawler.demo.hosts import Role
 from crawler.demo.run import FULL, SHORT, run_demo, settings_text
-from crawler.demo.tables import Report, Run, add_cycles, add_politeness
+from crawler.demo.tables import Report, Run, add_cycles, add_politeness, add_traps, read_log
+from crawler.demo.traps import FETCH_LIMITS
 
 CYCLE = {
     "planned": 9, "fetched": 8, "unchanged": 3, "changed": 1, "first_fetched": 4, "late": 0, "open": 0, "new_urls": 5,
     "failed_buckets": 0,
 }  # fmt: skip
 RUNS = [Run("2026-11-25", "daily", "success", 9.0), Run("2026-11-24", "backfill", "success", 9.0)]
+BEGINNINGS = {
+    Role.CALENDAR: "/maze/", Role.FACETS: "/list?size=", Role.PATH_SESSIONS: "/s/", Role.QUERY_SESSIONS: "/read?item=",
+    Role.SOFT_404: "/nothing",
+}  # fmt: skip
 REQUESTS = {"pages": 2, "robots": 1, "violations": 0}
 
 
@@ -108,19 +114,36 @@ def requests(tmp_path: Path, *starts: float) -> Path:
 
 def test_politeness_is_judged_by_both_logs(tmp_path: Path) -> None:
     report = Report()
-    add_politeness(report, REQUESTS, requests(tmp_path, 1.0, 2.02, 3.04), {"a.demo.test": 1.0})
+    add_politeness(report, REQUESTS, read_log(requests(tmp_path, 1.0, 2.02, 3.04)), {"a.demo.test": 1.0})
     assert report.is_well
 
     by_the_server = Report()
-    add_politeness(by_the_server, REQUESTS, requests(tmp_path, 1.0, 1.5, 3.0), {"a.demo.test": 1.0})
+    add_politeness(by_the_server, REQUESTS, read_log(requests(tmp_path, 1.0, 1.5, 3.0)), {"a.demo.test": 1.0})
     assert not by_the_server.is_well
 
     by_ours = Report()
-    add_politeness(by_ours, {**REQUESTS, "violations": 1}, requests(tmp_path, 1.0), {"a.demo.test": 1.0})
+    add_politeness(by_ours, {**REQUESTS, "violations": 1}, read_log(requests(tmp_path, 1.0)), {"a.demo.test": 1.0})
     assert not by_ours.is_well
 
 
 def test_a_request_that_only_the_server_knows_of_is_found(tmp_path: Path) -> None:
     report = Report()
-    add_politeness(report, {**REQUESTS, "pages": 0}, requests(tmp_path, 1.0, 5.0), {"a.demo.test": 1.0})
+    add_politeness(report, {**REQUESTS, "pages": 0}, read_log(requests(tmp_path, 1.0, 5.0)), {"a.demo.test": 1.0})
     assert not report.is_well
+
+
+def test_a_trap_is_well_when_it_was_met_and_cost_no_more_than_its_limit() -> None:
+    rows = [{"host": "facets.demo.test", "rule": "traps.max_query_combinations", "urls": 70, "held": 3}]
+    met = [{"host": f"{role}.demo.test", "path": f"{path}1"} for role, path in BEGINNINGS.items()]
+    report = Report()
+    add_traps(report, rows, [*met, *met, {"host": "hub.demo.test", "path": "/"}])
+    assert report.is_well
+    assert report.tables[0].row_count == len(FETCH_LIMITS)
+
+    unmet = Report()
+    add_traps(unmet, rows, met[1:])
+    assert not unmet.is_well
+
+    costly = Report()
+    add_traps(costly, rows, [*met, *({"host": "facets.demo.test", "path": f"/list?page={n}"} for n in range(200))])
+    assert not costly.is_well
