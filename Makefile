@@ -19,10 +19,10 @@ TESTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 SCRAPY := bench/out/scrapy
-.PHONY: help install demo test soak check format up down cluster cluster-down docs shell bench-fetch
+.PHONY: help install demo test soak check format up down cluster cluster-down docs shell bench-fetch bench-page bench-freshness
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## make .venv with all that is needed; the other targets do it by themselves
 
@@ -67,6 +67,12 @@ shell: $(INSTALLED) ## a SQL prompt over the lake
 bench-fetch: $(INSTALLED) $(SCRAPY)/.installed ## measure the fetch stage beside Scrapy (BENCH='speed --rounds 1' for a part)
 	@$(if $(shell id -u | grep -x 0),PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null || tools/install_debian.sh nginx-light)
 	@$(BIN)/python -m bench.fetch $(BENCH)
+
+bench-page: $(INSTALLED) ## measure reading a page, step by step, and URLs (BENCH=features compares features of SimHash)
+	@$(BIN)/python -m bench.page $(BENCH)
+
+bench-freshness: $(INSTALLED) ## measure freshness under a budget beside an oracle and peers (BENCH=mutations, BENCH=web)
+	@$(BIN)/python -m bench.freshness $(BENCH)
 
 $(SCRAPY)/.installed: bench/fetch/scrapy.txt | $(INSTALLED)
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(SCRAPY)

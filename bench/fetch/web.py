@@ -67,7 +67,7 @@ def make_web(root: Path, hosts: int, pages: int) -> Web:
     if stamp.exists() and json.loads(stamp.read_text()) == made:
         return web
     stamp.unlink(missing_ok=True)
-    writer = _Writer()
+    writer = Writer()
     for host in web.hosts:
         folder = root / host
         for part in range(min(7, pages)):
@@ -91,7 +91,9 @@ def _names(count: int) -> tuple[str, ...]:
     return tuple(sorted(names[0] + names[1]))
 
 
-class _Writer:
+class Writer:
+    """Writes the pages of the sites: of each host and number always the same."""
+
     def __init__(self) -> None:
         chance = random.Random("vocabulary")
         letters = "etaoinshrdlucmfwypvbgk"
@@ -116,6 +118,7 @@ class _Writer:
         return " ".join(found) + "."
 
     def page(self, host: str, page: int) -> bytes:
+        """The page at `page_path(page)` of `host`."""
         chance = random.Random(f"{host} {page}")
         title = " ".join(chance.choices(self.words, k=6)).title()
         top = self._navigation(host, "menu", 0, _NAVIGATION)
