@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 from crawler.core.config import ScopeSettings
 from crawler.core.fetch_settings import HostSettings
-from crawler.core.outcomes import CONSEQUENCES, Outcome
+from crawler.core.outcomes import CONSEQUENCES, RETIRED_DAYS, Outcome
 from crawler.core.scope import Scope
 from crawler.stages import plan, seed
 from crawler.store import query
-from crawler.store.candidates import NEW_DAYS
 from crawler.store.lake import Lake
 from crawler.store.plans import read_plan
 from crawler.store.state import open_state, write_checkpoint
-from tests.store.small_lake import DAY, NOON, Row, digest, host_state, known, lake_at, observed, write
+from tests.store.small_lake import DAY, NOON, Row, digest, host_state, known, lake_at, make_known, observed, write
 
 URL = "http://a.test/1"
+PAGE = "http://a.test/2"  # no seed
 OTHER = "http://b.test/1"
 
 
@@ -90,7 +90,8 @@ def test_a_plan_tells_what_it_read_and_what_an_admission_needs(tmp_path: Path) -
     assert found is not None
     assert found.epoch == lake.settled("bucket", 0).last
     assert found.planned_at == NOON
-    assert found.histogram == Counter(row["priority"] >> 6 for row in planned(lake))
+    counted = Counter((row["priority"] >> 6, row["reason"] == "new") for row in planned(lake))
+    assert {(bin_.number, bin_.is_share): bin_.urls for bin_ in found.histogram} == counted
     assert found.addresses == ("192.0.2.1",)
 
 
@@ -121,12 +122,15 @@ def test_a_page_rests_for_the_least_interval(tmp_path: Path, days: float, is_pla
     [
         (["gone"], 1),
         (["gone", "gone"], 7),
-        (["gone"] * 4, 90),
-        (["gone"] * 6, 90),
+        (["gone"] * 5, 365),
+        (["gone"] * 6, RETIRED_DAYS),
+        (["timed_out"] * 5 + ["gone"], 1),
         (["refused", "client_error"], 7),
-        (["timed_out"], 0.5),
-        (["timed_out", "server_error"], 1),
+        (["refused"] * 6, 90),
+        (["timed_out"], 1),
+        (["timed_out", "server_error"], 2),
         (["timed_out"] * 6, 30),
+        (["timed_out"] * 10, 90),
         (["unwanted_type"], 90),
         (["denied_by_robots"], 1),
         (["robots_unreachable"], 0.5),
@@ -139,14 +143,31 @@ def test_a_url_rests_after_what_it_met_and_longer_each_time_in_a_row(
     tmp_path: Path, outcomes: list[str], days: float
 ) -> None:
     lake = seeded(tmp_path, plan={"min_interval_days": 0.5})
+    make_known(lake, PAGE)
     for outcome in outcomes:
-        ask(lake, outcome, days_ago=days)
+        ask(lake, outcome, days_ago=days if days == 0.5 else days - 0.1, url=PAGE)
+    lake.clock.instant += timedelta(seconds=1)
+    assert PAGE in plan_of(lake)
+    lake.clock.instant -= timedelta(seconds=2)
+    assert PAGE not in plan_of(lake)
+
+
+def test_a_page_that_answers_410_skips_the_first_look_after_a_404_and_a_seed_rests_a_year_at_most(
+    tmp_path: Path,
+) -> None:
+    lake = seeded(tmp_path)
+    make_known(lake, PAGE)
+    ask(lake, "gone", days_ago=6, url=PAGE, status=410)
+    for _ in range(6):
+        ask(lake, "gone", days_ago=365, url=URL)
     assert plan_of(lake) == [URL]
-    lake.clock.instant -= timedelta(seconds=1)
-    assert plan_of(lake) == []
+    lake.clock.instant += timedelta(days=1)
+    assert sorted(plan_of(lake)) == [URL, PAGE]
 
 
-def test_what_was_asked_longest_ago_comes_first_and_a_new_url_counts_as_a_month(tmp_path: Path) -> None:
+def test_the_longer_a_page_was_not_looked_at_the_earlier_it_comes_and_a_new_one_is_worth_a_half_year_of_it(
+    tmp_path: Path,
+) -> None:
     urls = [f"http://a.test/{name}" for name in ("yesterday", "last-week", "last-year", "new")]
     lake = seeded(tmp_path, *urls)
     for url, days in zip(urls, (1, 7, 365), strict=False):
@@ -233,6 +254,7 @@ ASKED = st.tuples(st.sampled_from(list(Outcome)), st.integers(1, 5), st.sampled_
     rules=RULES,
     ports=st.sampled_from([[], [80], [8080]]),
     budget=st.integers(1, 12),
+    new_share=st.sampled_from([0.2, 0.6, 1.0]),
     max_urls_per_host=st.integers(1, 5),
     delay=st.sampled_from([0.0, 43_200.0, 20_000.0]),
     through_checkpoint=st.booleans(),
@@ -242,12 +264,13 @@ def test_a_plan_is_what_a_plain_reading_of_the_rules_chooses(
     rules: list[dict[str, str]],
     ports: list[int],
     budget: int,
+    new_share: float,
     max_urls_per_host: int,
     delay: float,
     through_checkpoint: bool,
 ) -> None:
     with tempfile.TemporaryDirectory() as root:
-        chosen = {"budget_urls": budget, "max_urls_per_host": max_urls_per_host}
+        chosen = {"budget_urls": budget, "max_urls_per_host": max_urls_per_host, "new_share": new_share}
         scope = {"rules": rules, "ports": ports, "hosts": ["a.test", "b.test", "[::1]"]}
         lake = lake_at(root, plan=chosen, scope=scope)
         write(lake, 0, {"url": [known(url) for url in asked]})
@@ -269,26 +292,47 @@ def plain_plan(
     lake: Lake, asked: dict[str, tuple[Outcome, int, float] | None], delay: float
 ) -> list[tuple[str, int, int]]:
     scope = Scope(lake.settings.scope, frozenset())
+    plan_settings = lake.settings.plan
+    asked_hosts = Counter(known(url)["host"] for url, found in asked.items() if found)
     rows = []
     for url, found in asked.items():
         row = known(url)
-        age = NEW_DAYS
+        worth = fresh_days(180) * 7 / (asked_hosts[row["host"]] + 10)
         if found:
             outcome, times, age = found
             rest = CONSEQUENCES[outcome].rest_days
-            is_success = outcome in (Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REDIRECTED)
-            wanted = 0.0 if is_success else rest[min(times, len(rest)) - 1]
-            if age < max(wanted, lake.settings.plan.min_interval_days):
+            if age < max(rest[min(times, len(rest)) - 1] - 0.1 if rest else 0, plan_settings.min_interval_days):
                 continue
+            if outcome in (Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REDIRECTED, Outcome.GONE):
+                worth = index(age)
         if scope.decide(row["url"])[0]:
-            rows.append((-math.floor(4096 * math.log2(age)), row["url_key"], row["url"], row["host"]))
+            rows.append((-math.floor(4096 * math.log2(worth)), row["url_key"], row["url"], row["host"], not found))
     taken: Counter[str] = Counter()
-    best = []
-    for priority, _, url, host in sorted(rows):
+    capped = []
+    for priority, _, url, host, is_new in sorted(rows):
         taken[host] += 1
-        cap = lake.settings.plan.max_urls_per_host
+        cap = plan_settings.max_urls_per_host
         if host == "a.test" and delay:
             cap = min(cap, int(86_400 / delay))
         if taken[host] <= cap:
-            best.append((url, -priority, taken[host]))
-    return best[: lake.settings.plan.budget_urls]
+            capped.append((url, -priority, taken[host], is_new))
+    budget = plan_settings.budget_urls
+    room = max(int(plan_settings.new_share * budget), budget - sum(not is_new for *_, is_new in capped))
+    best = []
+    for *row, is_new in capped:
+        room -= is_new
+        if not is_new or room >= 0:
+            best.append(tuple(row))
+    return best[:budget]
+
+
+RATES = [2.0 ** (2 * k - 11) for k in range(8)]
+
+
+def index(days: float) -> float:
+    """The index of a page of which nothing is known, as scheduling derives it."""
+    return sum((1 - math.exp(-r * days) * (1 + days * (1 - math.exp(-r)))) / r for r in RATES) / 8
+
+
+def fresh_days(days: float) -> float:
+    return sum((1 - math.exp(-r * days)) / r for r in RATES) / 8
