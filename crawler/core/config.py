@@ -150,6 +150,12 @@ class TrapSettings(Section):
         "segments (`/a/b/a/b/a/b`) must stay below it.",
     )
     max_query_parameters: int = Field(default=12, ge=0, description="Query parameters of a URL.")
+    max_years_ahead: int = Field(
+        default=3,
+        ge=0,
+        description="Years after the day on which it is found that a date in a URL may lie, if it is a whole path "
+        "segment or parameter value like `2031-12` or `2031-12-24`: a calendar's pages have no end. 0: any date.",
+    )
     max_urls_per_host: int = Field(default=1_000_000, ge=1, description="Known URLs of one host.")
     max_urls_per_pattern: int = Field(
         default=500,

@@ -6,6 +6,7 @@ Pure functions of a canonical URL. They know no setting but the limits that they
 import re
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from typing import Protocol
 
 from xxhash import xxh3_64_intdigest
@@ -21,6 +22,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _MIXED = re.compile(rb"0[A-Za-z]+0")  # of folded digits: every token has it, few other words do
+# Nothing but a date: years of this and the next century, so that no archive is meant, as a whole segment or value.
+_DATE = re.compile(r"(?<=[/=])(2[01][0-9]{2})-(0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?(?=[/?&]|$)")
 _PLACE_BITS = 20
 """Lower bits of a pattern key, which belong to the query; the upper ones are the same for all queries of a path."""
 _NAMES_BITS = 16
@@ -40,6 +43,8 @@ class ShapeLimits(Protocol):
     def max_repeated_segments(self) -> int: ...
     @property
     def max_query_parameters(self) -> int: ...
+    @property
+    def max_years_ahead(self) -> int: ...
 
 
 def pattern_key(url: str) -> int:
@@ -62,15 +67,17 @@ def pattern_key(url: str) -> int:
     return place | min(len(names), _MOST_COUNTED) << _NAMES_BITS | folded
 
 
-def shape_trap(url: str, depth: int, traps: ShapeLimits) -> str | None:
+def shape_trap(url: str, depth: int, traps: ShapeLimits, at: date | None = None) -> str | None:
     """The setting that the canonical URL's shape breaks, e.g. `traps.max_depth`; None if it breaks none.
 
-    depth: links from a seed.
+    depth: links from a seed. at: when it was found; without it no date in the URL is too late.
     """
     if depth > traps.max_depth:
         return "traps.max_depth"
     if len(url) > traps.max_url_length:
         return "traps.max_url_length"
+    if at is not None and traps.max_years_ahead and _is_far_ahead(url, at.year + traps.max_years_ahead, at.month):
+        return "traps.max_years_ahead"
     address, _, query = url.partition("?")
     repeats = traps.max_repeated_segments
     if address.count("/") - 2 <= min(repeats, traps.max_path_segments) and not query:
@@ -94,6 +101,11 @@ def _fold_digits(path: str) -> bytes:
     while b"00" in pattern:
         pattern = pattern.replace(b"00", b"0")
     return pattern
+
+
+def _is_far_ahead(url: str, year: int, month: int) -> bool:
+    """Whether the URL holds a date after the month."""
+    return any((int(found[1]), int(found[2])) > (year, month) for found in _DATE.finditer(url))
 
 
 def _repeats_a_sequence(segments: Sequence[str], times: int) -> bool:

@@ -7,7 +7,7 @@ page that cannot be parsed is a Reading with an error.
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from hashlib import sha256
 
@@ -36,6 +36,7 @@ class Limits:
     max_path_segments: int
     max_repeated_segments: int
     max_query_parameters: int
+    max_years_ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def read(job: Job, rules: Rules, links: "LinkWriter") -> Reading:
         if link.target.url != job.url and (rules.feeds or link.kind != "feed")
     ]
     digest = sha256(job.body).digest()
-    links.add_page(found if digest != job.known_digest else [], job.depth)
+    links.add_page(found if digest != job.known_digest else [], job.depth, job.fetched_at)
     return Reading(
         charset=page.charset,
         charset_reason=page.charset_reason,
@@ -172,7 +173,7 @@ def _read_listing(job: Job, rules: Rules, links: "LinkWriter") -> Reading | None
     hints = [(entry.lastmod if is_dated else None, entry.priority) for entry in entries]
     digest = sha256(job.body).digest()
     if digest != job.known_digest:
-        links.add_page([(kind, entry.target, False) for entry in entries], job.depth, hints)
+        links.add_page([(kind, entry.target, False) for entry in entries], job.depth, job.fetched_at, hints)
     else:
         links.add_page([], job.depth)
     said = sorted(f"{entry.target.url} {lastmod or ''}" for entry, (lastmod, _) in zip(entries, hints, strict=True))
@@ -194,7 +195,7 @@ class LinkWriter:
 
     def __init__(self, limits: Limits) -> None:
         self._max_depth = limits.max_depth
-        self._facts = _facts_by(limits)
+        self._limits = limits
         self._counts = array("I")
         self._kinds = bytearray()
         self._nofollow = bytearray()
@@ -214,11 +215,12 @@ class LinkWriter:
         self,
         links: list[tuple[str, CanonicalUrl, bool]],
         depth: int,
+        at: datetime | None = None,
         hints: Iterable[tuple[datetime | None, float | None]] = (),
     ) -> None:
         """Add the links of a page that is `depth` links from a seed: kind, target, nofollow.
 
-        hints: what a sitemap says of each, lastmod and priority.
+        at: when they were found. hints: what a sitemap says of each, lastmod and priority.
         """
         for place, (lastmod, priority) in enumerate(hints, len(self._kinds)):
             if lastmod is not None or priority is not None:
@@ -231,7 +233,8 @@ class LinkWriter:
         hosts, traps = self._host_places, self._trap_places
         kinds, targets, nofollow = zip(*links, strict=True)
         urls = [target.url for target in targets]
-        url_keys, pattern_keys, broken = zip(*map(self._facts, urls), strict=True)
+        facts = _facts_by(self._limits, None if at is None else at.date().replace(day=1))
+        url_keys, pattern_keys, broken = zip(*map(facts, urls), strict=True)
         self._kinds.extend([_KIND_OF[kind] for kind in kinds])
         self._nofollow.extend(nofollow)
         if depth + 1 > self._max_depth:
@@ -265,11 +268,11 @@ class LinkWriter:
 
 
 @lru_cache(4)
-def _facts_by(limits: Limits) -> Callable[[str], tuple[int, int, str | None]]:
+def _facts_by(limits: Limits, at: date | None) -> Callable[[str], tuple[int, int, str | None]]:
     """What tells a URL's key, its pattern's key and the limit it breaks; it remembers, since sites repeat links."""
 
     def facts(url: str) -> tuple[int, int, str | None]:
-        return url_key(url), pattern_key(url), shape_trap(url, 0, limits)
+        return url_key(url), pattern_key(url), shape_trap(url, 0, limits, at)
 
     remembered = lru_cache(_MEMORY)(facts)
     return lambda url: remembered(url) if len(url) <= _MEMORABLE else facts(url)

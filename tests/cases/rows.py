@@ -72,7 +72,7 @@ def argument_for(name: str, row: Row) -> Argument | None:
 @cache
 def _arguments() -> tuple[Argument, ...]:
     given = tomllib.loads((OURS / "disagreed.toml").read_text(encoding="utf-8"))
-    return tuple(Argument(**each) for each in given["argument"])
+    return tuple(Argument(**each) for each in given.get("argument", ()))
 
 
 def _at(row: Any, path: str) -> Any:

@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -93,3 +94,25 @@ def test_a_sequence_of_segments_may_come_so_often_in_a_row_and_no_more(path: lis
     is_frequent = any(text.count(letter) > most for letter in "abc")
     found = shape_trap(f"{SITE}/{'/'.join(path)}", 0, limits)
     assert (found == "traps.max_repeated_segments") == (is_sequence or is_frequent)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_trap"),
+    [
+        ("/cal/2031/12?next=2032-01", True),
+        ("/events/2030-01-01", True),
+        ("/events/2029-11-30", False),  # three years after the month in which it was found
+        ("/events/2029-12-01/", True),
+        ("/archive/1998-05", False),
+        ("/topic/2045/12", False),  # a page of a topic
+        ("/agenda/2045-2055", False),
+        ("/parts/2045-121", False),
+        ("/?from=2101-02-03&to=x", True),
+        ("/?part=a2045-12", False),
+    ],
+)
+def test_a_date_in_years_to_come_is_a_calendars(path: str, *, is_trap: bool) -> None:
+    found = shape_trap(SITE + path, 0, TrapSettings(), date(2026, 11, 25))
+    assert found == ("traps.max_years_ahead" if is_trap else None)
+    assert shape_trap(SITE + path, 0, TrapSettings()) is None
+    assert shape_trap(SITE + path, 0, TrapSettings(max_years_ahead=0), date(2026, 11, 25)) is None

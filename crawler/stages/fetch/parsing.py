@@ -78,6 +78,7 @@ def rules_of(settings: Settings) -> Rules:
             traps.max_path_segments,
             traps.max_repeated_segments,
             traps.max_query_parameters,
+            traps.max_years_ahead,
         ),
         url_rules=settings.url_rules,
         feeds=settings.sitemaps.feeds,

@@ -184,7 +184,7 @@ def link_row(source: LinkSource, kind: str, aim: CanonicalUrl, settings: Setting
         "target_fetch_url": aim.fetch_url,
         "target_host": aim.host,
         "target_pattern_key": pattern_key(aim.url),
-        "trap": shape_trap(aim.url, source.depth + 1, settings.traps),
+        "trap": shape_trap(aim.url, source.depth + 1, settings.traps, source.found_at),
         "is_first": source.is_first,
         "announced_by": source.announced_by,
         "found_at": source.found_at,
