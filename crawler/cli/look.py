@@ -8,15 +8,17 @@ import typer
 
 from crawler.cli.edge import JsonOption, SettingsOption, open_lake_to_read
 from crawler.cli.identity import explain_identity
+from crawler.cli.outlook import outlook_facts, show_belief
 from crawler.cli.show import as_dicts, facts, say, show, write_json
 from crawler.core.errors import BadQuery
 from crawler.net.robots import deciding_line
 from crawler.store import holds, overview
 from crawler.store.ask import Answer
-from crawler.store.explain import Explanation, Verdict
+from crawler.store.explain import TIMELINE, Explanation, Verdict
 from crawler.store.explain import explain as explain_url
 
 _UNFINISHED = (overview.State.FAILED, overview.State.RUNNING, overview.State.STOPPED, overview.State.PLANNED)
+_MARKS = 60  # of a timeline, on a screen
 _CYCLE = ("cycle", "state", "planned", "done", "open", "late", "failed", "published_at")
 
 
@@ -110,10 +112,14 @@ def explain(
             ),
             *_state(story),
             ("robots.txt", _robots(story, lake.settings.crawl.product_token)),
+            ("timeline", _timeline(story)),
             ("last plan", _sentence(story.last_plan)),
             ("next plan", _sentence(story.next_plan)),
+            *(outlook_facts(story.outlook) if story.outlook else ()),
         ]
     )
+    if story.outlook:
+        show_belief(story.outlook)
     if story.history:
         told = ("epoch", "fetch_url", "robots_url", "robots_read_at")
         _table(({k: v for k, v in row.items() if k not in told} for row in story.history), "What came of asking for it")
@@ -134,6 +140,14 @@ def _state(story: Explanation) -> Iterable[tuple[str, object]]:
         ("changed at", state["changed_at"]),
         ("depth", f"{state['depth']} links from a seed" if not state["is_seed"] else "a seed"),
     ]
+
+
+def _timeline(story: Explanation) -> str:
+    if not story.history:
+        return ""
+    first, last = (f"{story.history[place]['fetched_at']:%Y-%m-%d}" for place in (0, -1))
+    more = "... " * (len(story.timeline) > _MARKS)
+    return f"{first} {more}{story.timeline[-_MARKS:]} {last}   ({TIMELINE})"
 
 
 def _robots(story: Explanation, product_token: str) -> str:

@@ -79,8 +79,8 @@ class PlanSettings(Section):
         default=0.6,
         ge=0,
         le=1,
-        description="Most of a cycle's budget that URLs never asked for may take; what they leave is for known ones. "
-        "Lower finds new pages later and keeps known ones fresher. 0: none is fetched.",
+        description="Most of a cycle's budget that URLs never asked for may take from known ones; beyond it they get "
+        "what these leave. Lower finds new pages later and keeps known ones fresher. 0: no new URL is fetched.",
     )
     objective: Literal["freshness", "age"] = Field(
         default="freshness",

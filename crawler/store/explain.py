@@ -22,9 +22,13 @@ from crawler.store.candidates import find_candidates, other_cap
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Settled
+from crawler.store.outlook import Outlook, outlook
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.purges import purge_of
 from crawler.store.scoping import open_scope
+from crawler.store.steering import open_share
+
+TIMELINE = "N first, = as before, C changed, > redirected, - gone, r denied by robots.txt, x failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class Verdict:
     """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
 
     Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
-    eligible. Of both: purged, host_cap, bucket_budget, resting, scope, trap, held; never_found, nofollow, not_kept of
-    a URL that is not known.
+    eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share, bucket_budget;
+    never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not kept.
     """
 
     code: str
@@ -49,7 +53,8 @@ class Verdict:
 class Explanation:
     """One URL's story. state: how it stands, None if it is not known. links: the pages that name it.
 
-    robots_txt: what decided about it when it was last its turn, as bytes; None without a robots.txt.
+    robots_txt: what decided about it when it was last its turn, as bytes; None without a robots.txt. outlook: what is
+    believed of it and when it comes next; None if it is not known.
     """
 
     url: str
@@ -62,10 +67,16 @@ class Explanation:
     last_plan: Verdict
     next_plan: Verdict
     robots_txt: bytes | None = None
+    outlook: Outlook | None = None
+
+    @property
+    def timeline(self) -> str:
+        """What came of asking for it, oldest first, a character of TIMELINE each."""
+        return "".join(map(_mark, self.history))
 
     def to_dict(self) -> dict[str, Any]:
         text = None if self.robots_txt is None else self.robots_txt.decode("utf-8", "replace")
-        return asdict(self) | {"robots_txt": text}
+        return asdict(self) | {"robots_txt": text, "timeline": self.timeline}
 
 
 def explain(lake: Lake, text: str) -> Explanation:
@@ -93,15 +104,38 @@ class _Story:
         history = self._history()
         links = self._links()
         now = self._standing(self.written, lake.clock.now())
-        next_plan = self._judge(now, links)
+        next_plan = self._judge(now, links, lake.clock.now())
+        seen = None if now is None else self._outlook(next_plan)
         last_plan = self._last_plan(history, links, is_known=now is not None)
-        keys = ("rests_until", "is_candidate", "rejected_by", "priority", "host_rank", "cap", "bucket_rank")
+        keys = ("rests_until", "is_candidate", "rejected_by", "priority", "reason", "host_rank", "cap", "bucket_rank")
         state = {name: value for name, value in now.items() if name not in keys} if now else None
         hold = self.hold.to_dict() if self.hold else None
         robots_txt = self._robots_txt(history)
         return Explanation(
-            self.aim.url, self.aim.host, self.bucket, state, links, hold, history, last_plan, next_plan, robots_txt
+            self.aim.url,
+            self.aim.host,
+            self.bucket,
+            state,
+            links,
+            hold,
+            history,
+            last_plan,
+            next_plan,
+            robots_txt,
+            seen,
         )
+
+    def _outlook(self, next_plan: Verdict) -> Outlook:
+        obstacle = next_plan.reason if next_plan.code in ("purged", "scope", "trap", "held") else None
+        if next_plan.host_cap == 0 and next_plan.code != "blackout":
+            obstacle = "no cycle plans any URL of its host"
+        return outlook(self.lake, self.con, self.key, self._newest_plan(), obstacle)
+
+    def _newest_plan(self) -> Cycle | None:
+        """The cycle that the bucket was planned for last."""
+        folder = f"{self.lake.layout}/plan/{partition_name('bucket', self.bucket)}"
+        days = [name.removeprefix("cycle=") for name in self.lake.files.folders(folder)]
+        return Cycle.parse(days[-1]) if days else None
 
     def _history(self) -> list[Row]:
         for table in ("observation", "robots"):
@@ -135,25 +169,25 @@ class _Story:
 
     def _last_plan(self, history: list[Row], links: Row, *, is_known: bool) -> Verdict:
         """What the newest plan of the bucket made of the URL."""
-        lake = self.lake
-        folder = f"{lake.layout}/plan/{partition_name('bucket', self.bucket)}"
-        days = [name.removeprefix("cycle=") for name in lake.files.folders(folder)]
-        plan = read_plan(lake, Cycle.parse(days[-1]), self.bucket) if days else None
-        if plan is None:
+        cycle = self._newest_plan()
+        plan = None if cycle is None else read_plan(self.lake, cycle, self.bucket)
+        if cycle is None or plan is None:
             return Verdict("no_plan", "its bucket was never planned; `recrawl run` plans one")
         query.view_files(self.con, "plan_files", "plan", [plan.path])
         rows = query.rows(query.run(self.con, "explain/planned", {"url_key": self.key}))
         if rows:
-            return self._in_plan(days[-1], plan, rows[0], history)
+            return self._in_plan(str(cycle), plan, rows[0], history)
         sealed = {epoch: last for epoch, last in self.written.sealed.items() if epoch <= plan.epoch}
-        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at, Cycle.parse(days[-1]))
+        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at, cycle)
         if then is None and is_known:
-            return Verdict("later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", days[-1])
-        verdict = self._judge(then, links)
+            return Verdict(
+                "later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", str(cycle)
+            )
+        verdict = self._judge(then, links, plan.planned_at)
         if verdict.code == "eligible":
             reason = "settings or holds have changed since: by today's it would have been chosen"
-            return Verdict("settings_changed", reason, days[-1])
-        return Verdict(**{**asdict(verdict), "cycle": days[-1]})
+            return Verdict("settings_changed", reason, str(cycle))
+        return Verdict(**{**asdict(verdict), "cycle": str(cycle)})
 
     def _in_plan(self, day: str, plan: PlanFile, row: Row, history: list[Row]) -> Verdict:
         place = {"cycle": day, "priority": row["priority"], "host_rank": row["host_rank"]}
@@ -163,6 +197,11 @@ class _Story:
         cutoff = (admission.cutoff_priority, -admission.cutoff_url_key)
         if self.purge is not None:
             return Verdict("purged", f"planned; {self._purged()}", **place)
+        new_cutoff = (admission.new_cutoff_priority, -admission.new_cutoff_url_key)
+        if row["reason"] == "new" and (row["priority"], -self.key) < new_cutoff:
+            share = self.lake.settings.plan.new_share
+            reason = f"planned, but the share of new URLs was used up (plan.new_share is now {share:g})"
+            return Verdict("new_share", reason, **place)
         if (row["priority"], -self.key) < cutoff:
             budget = self.lake.settings.plan.budget_urls
             reason = f"planned, but the budget ended at priority {cutoff[0]} (plan.budget_urls is now {budget})"
@@ -174,8 +213,8 @@ class _Story:
             return Verdict("fetched", f"admitted and asked for: {asked[0]['outcome']}{late}{other}", **place)
         return Verdict("open", "admitted and not asked for yet" + (": its host is held" if self.hold else ""), **place)
 
-    def _judge(self, standing: Row | None, links: Row) -> Verdict:
-        """What a plan makes of the standing that it finds."""
+    def _judge(self, standing: Row | None, links: Row, now: datetime) -> Verdict:
+        """What a plan that is made at `now` makes of the standing that it finds."""
         settings = self.lake.settings.plan
         if self.purge is not None:
             return Verdict("purged", self._purged())
@@ -196,10 +235,19 @@ class _Story:
             until = standing["rests_until"]
             return Verdict("resting", f"it rests until {_at(until)} after {standing['outcome']}", not_before=until)
         place = {name: standing[name] for name in ("priority", "host_rank")} | {"host_cap": standing["cap"]}
+        if not open_share(self.lake.settings, self.aim.host, now):
+            hours = ", ".join(self.lake.settings.host[self.aim.host].blackout)
+            return Verdict("blackout", f"its host is not asked {hours} UTC, which is all of the window", **place)
+        if standing["host_rank"] is None:
+            most = self.lake.settings.sitemaps.max_per_host
+            return Verdict("sitemap_cap", f"{most} other sitemaps of its host have rested longer", **place)
         if standing["host_rank"] > standing["cap"]:
             reason = f"rank {standing['host_rank']} in its host, which a cycle plans {standing['cap']} URLs of"
             return Verdict("host_cap", reason, **place)
-        if standing["bucket_rank"] is None or standing["bucket_rank"] > settings.budget_urls:
+        if standing["bucket_rank"] is None:
+            share = settings.new_share
+            return Verdict("new_share", f"better new URLs use up their share (plan.new_share is {share:g})", **place)
+        if standing["bucket_rank"] > settings.budget_urls:
             reason = f"rank {standing['bucket_rank']} in its bucket; the budget is {settings.budget_urls}"
             return Verdict("bucket_budget", reason, **place)
         reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"
@@ -224,6 +272,14 @@ class _Story:
             return Verdict("scope", f"out of scope by {rule}")
         why = "found, but not merged yet, in copies of other pages only, or stopped by a limit of [traps] on its host"
         return Verdict("not_kept", why)
+
+
+def _mark(seen: Row) -> str:
+    """The character of TIMELINE for an observation."""
+    outcome = seen["outcome"]
+    if outcome in ("ok", "not_modified"):
+        return "C" if seen["content_changed"] else "N" if outcome == "ok" and seen["content_changed"] is None else "="
+    return {"redirected": ">", "gone": "-", "denied_by_robots": "r"}.get(outcome, "x")
 
 
 def _at(instant: datetime) -> str:

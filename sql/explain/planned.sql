@@ -2,4 +2,4 @@
 -- Reads: plan_files.
 -- Params: url_key.
 -- Grain: one row if the plan holds the URL, else none.
-SELECT priority, host_rank FROM plan_files WHERE url_key = $url_key::UBIGINT
+SELECT priority, host_rank, reason FROM plan_files WHERE url_key = $url_key::UBIGINT

@@ -17,7 +17,7 @@ SELECT
     p.hops,
     p.is_seed,
     p.discovered_at,
-    p.asked_at + to_microseconds((86400e6 * scored.rest_days)::BIGINT) AS rests_until,
+    p.asked_at + to_seconds(round(86400 * scored.rest_days)::BIGINT) AS rests_until,
     scored.is_due AS is_candidate,
     verdict.rejected_by,
     coalesce(ranked.priority, scored.priority) AS priority,

@@ -11,7 +11,7 @@ SELECT
     p.depth,
     p.outcome,
     p.asked_at,
-    p.asked_at + to_microseconds((86400e6 * s.rest_days)::BIGINT) AS rests_until,
+    p.asked_at + to_seconds(round(86400 * s.rest_days)::BIGINT) AS rests_until,
     coalesce(r.priority, s.priority) AS priority,
     CASE WHEN s.rank_class = 0 THEN pow(2e0, s.priority / 4096e0) END AS value,
     r.host_rank,

