@@ -13,12 +13,10 @@ from crawler.core.cycle import Cycle
 from crawler.core.fetch_settings import HostSettings
 from crawler.core.url_settings import UrlSettings
 from crawler.stages import fetch, plan, seed
-from crawler.store import purges
-from crawler.store.ask import ask_named
+from crawler.store import purges, query
 from crawler.store.explain import explain
 from crawler.store.lake import Lake
 from crawler.store.plans import read_plan
-from crawler.store.reader import open_reader
 from tests.stages.memory_ledger import MemoryLedger, make_settings
 from tests.store.small_lake import DAY, bucket_of_url, lake_at, observed, write
 from tests.web.site import PAGE, site
@@ -159,8 +157,14 @@ def test_the_question_identity_shows_by_host_what_links_lose(tmp_path: Path) -> 
     ]
     for row in rows:
         write(lake, bucket_of_url(lake, row["url"]), {"observation": [row]})
-    answer = ask_named(open_reader(lake), "identity", {})
-    assert [tuple(row) for row in answer.rows] == [
+    con = lake.connect()
+    files = [
+        file
+        for b in range(lake.buckets)
+        for file in lake.current("observation", "bucket", b, lake.written("bucket", b))
+    ]
+    query.view_files(con, "observation", "observation", lake.paths(files))
+    assert con.execute(query.sql_text("reports/identity")).fetchall() == [
         ("a.test", "rejected", "bad_url", 4, 2),
         ("a.test", "dropped", "ref", 3, 2),
         ("b.test", "dropped", "ref", 3, 1),
