@@ -15,7 +15,7 @@ from crawler.core.patterns import is_host_of
 from crawler.store import query
 from crawler.store.lake import Lake
 
-_ARRIVING = "pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR"
+_ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 
 
 def size_texts(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:

@@ -1,5 +1,5 @@
 -- What rules of traps keep out of plans of the URLs that a bucket knows.
--- Reads: state_page, text_size, host_size, pattern_size, path_size, repeated_page.
+-- Reads: state_page, host_size, pattern_size, path_size, repeated_page.
 -- Params: max_urls_per_pattern, max_urls_per_text.
 -- Grain: one row per rule, host and, where the rule is about one, path pattern.
 SELECT

@@ -46,7 +46,10 @@ FILES = {
     "newest_host": "host_state",
     "recent_observation": "observation",
     "recent_robots": "robots",
-    **{f"{table}_files": table for table in ("plan", "link", "copy", "near", "capture", "observation", "robots", "seed")},
+    **{
+        f"{table}_files": table
+        for table in ("plan", "link", "copy", "near", "capture", "observation", "robots", "seed")
+    },
     **{f"cycle_{table}": table for table in ("observation", "robots", "capture", "copy", "plan", "admitted")},
     "capture_log": "capture",
 }
@@ -94,6 +97,7 @@ RESULTS = {
     "replayed_value": "backtest/uniform",
     "replayed_chosen": "backtest/chosen",
 }
+_ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 # Those that a stage makes of settings.
 GIVEN = {
     "replayed_prior": _PRIOR,
@@ -104,7 +108,7 @@ GIVEN = {
     "renamed": "url_key UBIGINT, identity_key UBIGINT",
     "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
     "in_scope_host": "host VARCHAR",
-    "arriving_url": "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT",
+    "arriving_url": _ARRIVING,
     "exempt_host": "host_key UBIGINT",
     "purged_url": "url_key UBIGINT, host VARCHAR",
     "purged_host": "host VARCHAR",
