@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.page import features
+from bench.page.features import main as compare_features
 from bench.page.pages import bench_pages
 from bench.page.steps import measure_fingerprint, measure_steps
 from bench.page.urls import measure_urls
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="write bench/page.json, or the report of the features")
     arguments = parser.parse_args()
     if arguments.part == "features":
-        features.main(record=arguments.record)
+        compare_features(record=arguments.record)
         return
     load = round(os.getloadavg()[0], 1)
     pages = bench_pages()

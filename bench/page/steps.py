@@ -15,6 +15,7 @@ from lxml import html
 from simhash import Simhash
 from xxhash import xxh3_64_digest
 
+from crawler.core.config import Settings
 from crawler.core.urls import CanonicalUrl
 from crawler.page import fingerprint
 from crawler.page.decode import decode
@@ -22,12 +23,13 @@ from crawler.page.directives import Directives
 from crawler.page.elements import Said, read_elements
 from crawler.page.links import Links
 from crawler.page.markup import parse
-from crawler.page.reading import Job, Limits, LinkWriter, Rules, read
+from crawler.page.reading import Job, LinkWriter, read
 from crawler.page.text import main_text
+from crawler.stages.fetch.parsing import rules_of
 
 WORDS = 7000
 _ROUNDS = 5
-_RULES = Rules("benchbot", 256, 2 << 20, Limits(20, 2000, 20, 3, 12))
+_RULES = rules_of(Settings.model_validate({"crawl": {"user_agent": "benchbot/1 (bench@example.com)"}}))
 
 
 class _Unresolved(Links):

@@ -16,7 +16,7 @@ class Progress:
 
     planned: URLs that it was to ask for; observed: those with an outcome; outcomes: how many of each. ready: hosts that
     are asked or may be; waiting: those whose delay or robots.txt is waited for; held: those that an operator holds.
-    seconds: since the task began to fetch.
+    parser_restarts: parse workers that a page ended. seconds: since the task began to fetch.
     """
 
     planned: int
@@ -26,6 +26,7 @@ class Progress:
     ready: int = 0
     waiting: int = 0
     held: int = 0
+    parser_restarts: int = 0
     seconds: float = 0.0
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
@@ -63,10 +64,11 @@ class Progress:
         """Speed, bytes, hosts and outcomes, the most frequent first."""
         often = sorted(self.outcomes.items(), key=lambda each: (-each[1], each[0]))
         outcomes = ", ".join(f"{count:,} {name}" for name, count in often if count)
+        restarts = f"parse workers lost: {self.parser_restarts:,}" if self.parser_restarts else ""
         return (
             f"{self.pages_per_second:.1f} pages/s, {self.wire_bytes / 1e6:,.1f} MB; "
             f"hosts: {self.ready:,} ready, {self.waiting:,} waiting, {self.held:,} held"
-        ) + (f"; {outcomes}" if outcomes else "")
+        ) + "".join(f"; {more}" for more in (outcomes, restarts) if more)
 
     def __str__(self) -> str:
         return f"{self.observed:,} of {self.planned:,} URLs; {self.detail}"

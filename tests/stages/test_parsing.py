@@ -96,8 +96,10 @@ def test_a_page_that_ends_its_worker_fails_alone_and_the_next_is_read(name: str,
         parser.submit("later", job("<p>later"))
         parser.drain()
         assert (parser.pages, parser.weight) == (0, 0)
+        losses = parser.restarts
     assert sorted(ticket for ticket, _ in found.readings) == ["bad", *(f"good {n}" for n in range(5)), "later"]
     assert list(found.errors()) == ["bad"]
+    assert losses == (0 if name == "memory" else 2), "once in its batch and once alone"
     assert found.errors()["bad"].startswith(error)
     assert sum(map(len, found.links)) == 5
 
@@ -111,6 +113,7 @@ def test_a_page_that_takes_the_parser_too_long_ends_as_parser_failed_and_the_res
     assert outcomes.pop("http://a.test/slow") == "parser_failed"
     assert set(outcomes.values()) == {"ok"}
     assert counts["observed"] == len(ledger.rows["observation"]) == 10
+    assert (counts["parser_failed"], counts["parser_restarts"]) == (1, 2)
     (failed,) = (row for row in ledger.rows["observation"] if row["outcome"] == "parser_failed")
     assert failed["error"] == "the parser took longer than 0.1 s of CPU time"
     assert failed["delay_seconds"] == 0.0

@@ -54,8 +54,8 @@ def run(
     progress: told how far it is; others can read it in the lake meanwhile (`store.live`). stop: asked each second
     whether to end early: the requests under way then get two seconds, and what is left stays open. secrets: what the
     settings refer to; None: looked up in the environment.
-    Returns counts: planned, observed, open, requests, wire_bytes, stopped and one for each outcome. Raises NoContact,
-    MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
+    Returns counts: planned, observed, open, requests, wire_bytes, stopped, parser_restarts and one for each outcome.
+    Raises NoContact, MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
     give_back_bodies()
@@ -123,7 +123,8 @@ def fetch(
     if progress is not None:
         progress(reached)
     open_urls = len(targets) - counts["observed"]
-    return {"planned": len(targets), "observed": 0, "open": open_urls, "stopped": int(is_stopped), **counts}
+    ended = {"stopped": int(is_stopped), "parser_restarts": reached.parser_restarts}
+    return {"planned": len(targets), "observed": 0, "open": open_urls, **ended, **counts}
 
 
 def _hosts(ledger: Ledger, task: Task, targets: Sequence[Target]) -> list[Host]:

@@ -319,7 +319,9 @@ class Engine:
         with self.lock:
             now = self._task.clock.monotonic()
             hosts = self._hosts.values()
-            return progress_of(self.counts, hosts, planned=self._planned, seconds=now - self._started, now=now)
+            restarts = self._parser.restarts if self._parser else 0
+            seconds = now - self._started
+            return progress_of(self.counts, hosts, planned=self._planned, restarts=restarts, seconds=seconds, now=now)
 
     # What a turn calls, or the lock's holder
 

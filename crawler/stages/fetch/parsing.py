@@ -55,6 +55,10 @@ class Parser(Protocol[Submitted]):
     def weight(self) -> int:
         """Bytes of their bodies."""
 
+    @property
+    def restarts(self) -> int:
+        """Workers that ended over a page so far."""
+
     def submit(self, ticket: Submitted, job: Job) -> None:
         """Have a page read; `ticket` comes back with it."""
 
@@ -98,7 +102,7 @@ def open_parser(
 class InTask(Generic[Ticket]):
     """Reads each page in the thread that submits it: nothing stops a page that hangs."""
 
-    pages = weight = 0
+    pages = weight = restarts = 0
 
     def __init__(self, rules: Rules, deliver: Deliver[Ticket]) -> None:
         self._rules = rules
@@ -167,6 +171,10 @@ class Workers(Generic[Ticket]):
                 self._threads.submit(self._serve).add_done_callback(self._thread_ended)
             elif waiting in (1, _BATCH_PAGES):  # in between, who waits for the batch to fill looks at the clock
                 self._work.notify()
+
+    @property
+    def restarts(self) -> int:
+        return sum(worker.losses for worker in self._workers)
 
     def drain(self, seconds: float | None = None) -> bool:
         with self._work:
@@ -253,6 +261,7 @@ class _Worker:
         self._complaints: IO[bytes] | None = None
         self._is_abandoned = False
         self._read_pages = 0
+        self.losses = 0  # processes that ended over a page
 
     def read_all(self, jobs: Sequence[Job]) -> Iterator[tuple[list[Reading], LinkColumns]]:
         """The readings of `jobs` in one or several parts, with an error for each that ends its worker when alone.
@@ -264,6 +273,7 @@ class _Worker:
         except _WorkerEnded as ended:
             if self._is_abandoned:
                 return
+            self.losses += 1
             if len(jobs) > 1:
                 for job in jobs:
                     yield from self.read_all([job])

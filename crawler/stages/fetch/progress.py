@@ -7,8 +7,10 @@ from crawler.core.progress import OUTCOMES, Progress
 from crawler.stages.fetch.hosts import Host, State
 
 
-def progress_of(counts: Counter[str], hosts: Iterable[Host], *, planned: int, seconds: float, now: float) -> Progress:
-    """The progress by an engine's counts and hosts at the monotonic instant `now`."""
+def progress_of(
+    counts: Counter[str], hosts: Iterable[Host], *, planned: int, restarts: int, seconds: float, now: float
+) -> Progress:
+    """The progress by an engine's counts and hosts at the monotonic instant `now`. restarts: of parse workers."""
     where: Counter[str] = Counter()
     for host in hosts:
         if host.is_held:
@@ -25,6 +27,7 @@ def progress_of(counts: Counter[str], hosts: Iterable[Host], *, planned: int, se
         ready=where["ready"],
         waiting=where["waiting"],
         held=where["held"],
+        parser_restarts=restarts,
         seconds=round(seconds, 3),
         outcomes={name: count for name, count in counts.items() if name in OUTCOMES},
     )
