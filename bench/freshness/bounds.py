@@ -65,7 +65,8 @@ def _host_prices(rate: Floats, weight: Floats, host: Integers, cap: float) -> Fl
         price = (low + high) / 2
         used = np.bincount(host, 1 / _period(rate, weight, np.exp(price)[host]), hosts)
         low, high = np.where(used > cap, price, low), np.where(used > cap, high, price)
-    return np.exp(high)
+    prices: Floats = np.exp(high)
+    return prices
 
 
 def _period(rate: Floats, weight: Floats, price: Floats) -> Floats:

@@ -27,6 +27,17 @@ class EditMissed(Exception):
     """The text that an edit replaces is not there: the SQL has moved on, and the edit must follow."""
 
 
+# The plan by age alone: what was longest not asked for comes first, and every page counts alike.
+UNIFORM = (
+    Edit(
+        "plan/scored",
+        "ELSE freshness_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)",
+        "ELSE days",
+    ),
+    Edit("macros/page_weight", "log2(2e0 + inlinks) * CASE WHEN is_copy THEN 1e-1 ELSE 1e0 END", "1e0"),
+)
+
+
 @contextmanager
 def sql_with(edits: Sequence[Edit]) -> Iterator[None]:
     """Let this process use the product's SQL with `edits` made. Raises EditMissed."""

@@ -51,7 +51,8 @@ class Web:
 
     def rate(self, cycle: int) -> Floats:
         """Each page's rate in a cycle, from 1."""
-        return self.rates[min(cycle, len(self.rates)) - 1]
+        rate: Floats = self.rates[min(cycle, len(self.rates)) - 1]
+        return rate
 
 
 def fetterly(normal: Floats) -> Floats:
@@ -64,7 +65,8 @@ def cho2000(normal: Floats) -> Floats:
     """Rates of a web of which a fifth changes more than daily and a third in years only: log-uniform by parts."""
     shares, periods = zip(*_CHO, strict=True)
     below = 0.5 * (1 + np.vectorize(math.erf)(normal / math.sqrt(2)))
-    return np.exp(-np.interp(below, shares, np.log(periods)))
+    days: Floats = np.exp(np.interp(below, shares, np.log(periods)))
+    return 1 / days
 
 
 @cache

@@ -1,0 +1,77 @@
+"""Plays scenarios in processes beside each other, and gathers each policy's share of the bound."""
+
+import multiprocessing
+import os
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from bench.freshness.product import Product
+from bench.freshness.reference import Reference
+from bench.freshness.scenarios import BLIND, KNOWING, PRODUCT, Scenario
+from bench.freshness.simulate import Run, play
+from bench.freshness.web import CYCLES
+
+COMPARED_CYCLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a scenario.
+
+    shares: by policy, of the bound. numpy: that of the rule written in numpy. compared: cycles over which the SQL was
+    played and chose the very same pages as the rule in numpy; 0 if it did not.
+    """
+
+    scenario: Scenario
+    bound: float
+    shares: dict[str, float]
+    product: Run
+    uniform: Run
+    numpy: float
+    compared: int
+
+
+def run_all(scenarios: Iterable[Scenario], processes: int, *, whole: bool) -> list[Result]:
+    """Play every policy in each scenario; in the order of `scenarios`. whole: see `run_scenario`."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # of the processes to come: numpy's arrays are too small for threads
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        return list(pool.map(partial(run_scenario, whole=whole), scenarios))
+
+
+def run_scenario(scenario: Scenario, *, whole: bool) -> Result:
+    """Play every policy in one scenario.
+
+    Gates are played by the SQL to the end. So are the others if whole, or if the SQL does not choose in their first 20
+    cycles what the rule in numpy does; else that rule stands for it, which takes a hundredth of the time.
+    """
+    web = scenario.web()
+    limits = scenario.limits(web)
+    bound = scenario.bound(web)
+    runs = {name: play(web, make(web, limits), limits) for name, make in (BLIND | KNOWING).items()}
+    reference = play(web, Reference(web, limits), limits)
+    compared = web.cycles if whole or scenario.must is not None else same_cycles(scenario, COMPARED_CYCLES)
+    product = reference
+    if compared in {0, web.cycles}:
+        product = play_product(scenario)
+        compared = web.cycles if product.digest == reference.digest else 0
+    shares = {name: round(run.steady / bound, 4) for name, run in ({PRODUCT: product} | runs).items()}
+    return Result(scenario, bound, shares, product, runs["uniform"], round(reference.steady / bound, 4), compared)
+
+
+def same_cycles(scenario: Scenario, cycles: int) -> int:
+    """`cycles` if over so many the SQL chooses the very pages that the rule in numpy chooses, else 0."""
+    web = scenario.web(cycles)
+    limits = scenario.limits(web)
+    reference = play(web, Reference(web, limits), limits)
+    return cycles if play_product(scenario, cycles=cycles).digest == reference.digest else 0
+
+
+def play_product(scenario: Scenario, *, threads: int = 1, cycles: int = CYCLES) -> Run:
+    """Play the product's own SQL in a scenario."""
+    web = scenario.web(cycles)
+    limits = scenario.limits(web)
+    with Product(web, limits, threads=threads) as product:
+        return play(web, product, limits)
