@@ -36,7 +36,7 @@ def _facts(given: dict[str, Any]) -> dict[str, Any]:
     headers = given.get("headers", [])
     pairs = list(headers.items()) if isinstance(headers, dict) else [(name, value) for name, value in headers]
     content_type = next((value for name, value in pairs if name.lower() == "content-type"), "text/html")
-    body = _generated(given["html_gen"]) if "html_gen" in given else body_of(given, "html")
+    body = body_of_input(given)
     started = time.monotonic()
     try:
         page = read(body, url=given["url"], headers=pairs, content_type=content_type)
@@ -57,6 +57,11 @@ def _facts(given: dict[str, Any]) -> dict[str, Any]:
         "charset": page.charset,
         "returns_within_s": _Within(took),
     }
+
+
+def body_of_input(given: dict[str, Any]) -> bytes:
+    """The body of a row, be it given, in parts or generated."""
+    return _generated(given["html_gen"]) if "html_gen" in given else body_of(given, "html")
 
 
 class _Within:
