@@ -25,6 +25,7 @@ from crawler.store.lease import Settled
 from crawler.store.outlook import Outlook, outlook
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.purges import purge_of
+from crawler.store.renamed import old_name
 from crawler.store.scoping import open_scope
 from crawler.store.steering import open_share
 
@@ -37,7 +38,7 @@ class Verdict:
 
     Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
     eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share, bucket_budget;
-    never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not kept.
+    renamed, never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not kept.
     """
 
     code: str
@@ -260,6 +261,11 @@ class _Story:
         return f"{self.purge.name} is purged since {self.purge.at}{why}; `recrawl purge --lift {self.purge.name}`"
 
     def _never_known(self, links: Row) -> Verdict:
+        old = old_name(self.lake, self.con, self.key)
+        if old is not None:
+            return Verdict(
+                "renamed", f"the URL rules of today name {old} so, which stands for it until a link does too"
+            )
         allowed, rule = open_scope(self.lake, self.con).decide(self.aim.url)
         if not links["pages"]:
             tail = "" if allowed else f"; it is out of scope by {rule} besides"

@@ -28,3 +28,11 @@ def leave_renamed(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
             renamed.append((key, url_key(found.url)))
     query.keep_rows(con, "renamed", "url_key UBIGINT, identity_key UBIGINT", renamed)
     query.materialise(con, "verdict", "identity/verdict")
+
+
+def old_name(lake: Lake, con: duckdb.DuckDBPyConnection, key: int) -> str | None:
+    """The known URL that stands for the one of `key`, whose name is not known; after `leave_renamed`. None if none."""
+    if lake.settings.url_rules.is_default:
+        return None
+    found = query.run(con, "identity/old_name", {"url_key": key}).fetchone()
+    return found[0] if found else None

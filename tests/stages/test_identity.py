@@ -114,6 +114,7 @@ def test_of_urls_that_a_rule_makes_one_only_one_is_planned(tmp_path: Path) -> No
     assert planned(lake) == everything
     ruled = with_rules(lake, NO_CASE)
     assert len(planned(ruled) & {"http://a.test/Page", "http://a.test/PAGE"}) == 1
+    assert explain(ruled, "http://a.test/pAGE").next_plan.code == "renamed"
     seed.run(ruled, ["http://a.test/pAge"])
     assert planned(ruled) == {"http://a.test/page", "http://a.test/other", "http://b.test/Page"}
     assert planned(lake) == everything | {"http://a.test/page"}, "a rule that is taken back finds everything again"
