@@ -16,6 +16,12 @@ _DETECT_BYTES = 16 << 10
 _LEAST_EVIDENCE = 32  # non-ASCII bytes under which a detector guesses; windows-1252 is then right more often
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
+# Markup in UTF-16 without a mark: `<` and an ASCII character (HTML 13.2.3.2 has it for `<?x`).
+_UTF16_STARTS = (
+    (re.compile(rb"<\0[!-~]\0"), "utf-16le"),
+    (re.compile(rb"\0<\0[!-~]"), "utf-16be"),
+)
+
 # Encodings whose Python codec has another name, or a narrower table than the encoding of that name on the web.
 _CODECS = {
     "big5": "big5hkscs",
@@ -99,6 +105,9 @@ def _readable_as_ascii(charset: str | None) -> str | None:
 
 def _detect(body: bytes) -> str:
     sample = body[:_DETECT_BYTES]
+    for start, charset in _UTF16_STARTS:
+        if start.match(body):
+            return charset
     if body.isascii() or _is_utf8(body):
         return "utf-8"
     if sum(byte >= 0x80 for byte in sample) < _LEAST_EVIDENCE:

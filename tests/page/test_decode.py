@@ -1,7 +1,7 @@
 """Charsets: BOM, header, declaration, detector, in this order."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.page import decode as module
@@ -21,6 +21,10 @@ from crawler.page.decode import decode, find_charset
         (b"<title>x</title>" + "ж".encode(), None, "utf-8", "detected"),
         (b"caf\xe9", None, "windows-1252", "detected"),
         (b"", None, "utf-8", "detected"),
+        ("<p>x".encode("utf-16le"), None, "utf-16le", "detected"),
+        ("<!DOCTYPE html>".encode("utf-16be"), "text/html; charset=no-such", "utf-16be", "detected"),
+        (b"<meta charset=x-user-defined>caf\xe9", None, "windows-1252", "detected"),
+        (b"<meta charset=utf-7>+AGE-", None, "utf-8", "detected"),
     ],
 )
 def test_the_first_that_speaks_decides(body: bytes, content_type: str | None, charset: str, reason: str) -> None:
@@ -41,6 +45,21 @@ def test_enough_text_without_a_declaration_is_detected(text: str, encoding: str)
 
 def test_a_body_cut_inside_a_character_is_still_utf8() -> None:
     assert find_charset("жжж".encode()[:-1], None) == ("utf-8", "detected")
+
+
+@given(st.binary(max_size=120), st.sampled_from(sorted(module._LABELS)), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_a_wrong_label_makes_text_of_any_bytes(body: bytes, label: str, how: int) -> None:
+    declared = [
+        (body, f"text/html; charset={label}"),
+        (f"<meta charset='{label}'>".encode() + body, "text/html"),
+        (f"<?xml version='1.0' encoding='{label}'?>".encode() + body, None),
+        (f"<meta http-equiv=content-type content='text/html;charset={label}'>".encode() + body, None),
+    ]
+    found = decode(*declared[how])
+    assert found.reason in {"bom", "header", "meta", "xml", "detected"}
+    assert found.charset in module._LABELS.values()
+    found.text.encode()  # no lone surrogates: it can be parsed, digested and stored
 
 
 def test_bytes_that_do_not_decode_become_replacement_characters() -> None:
