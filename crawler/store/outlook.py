@@ -105,12 +105,15 @@ def _next(
         return None, f"it rests for more than {LOOK_AHEAD} cycles"
     if found["rank_class"]:
         return _later(first, due), "sitemaps are fetched as soon as they have rested"
+    is_shut_out = admission is not None and found["priority"] < admission.new_cutoff_priority
+    if found["asked_at"] is None and (is_shut_out or not lake.settings.plan.new_share):
+        return None, "cannot be known: it is new, and better new ones use up their share (plan.new_share)"
     if limit is None:
         return _later(first, due), "the budget reaches all that has rested"
     if found["known_at"] is None:
         if found["priority"] >= cutoff:
-            return _later(first, due), f"it is new, and worth more than the cut-off {limit:.4g}"
-        return None, f"cannot be known: it is new, and worth less than the cut-off {limit:.4g} however long it waits"
+            return _later(first, due), f"there is no copy yet, and it is worth more than the cut-off {limit:.4g}"
+        return None, f"cannot be known: without a copy it is worth no more later, and less than the cut-off {limit:.4g}"
     if overdue is not None and (worth is None or overdue < worth):
         return _later(first, overdue), "its longest interval is over then"
     if worth is None:

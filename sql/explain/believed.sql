@@ -18,10 +18,8 @@ WITH known AS MATERIALIZED (
         s.priority,
         s.rest_days,
         h.log_prior,
-        decayed_evidence(
-            coalesce(p.evidence, no_evidence()),
-            coalesce(evidence_weight(evidence_generation($now::TIMESTAMPTZ) - p.evidence_generation), 0)
-        ) AS evidence
+        coalesce(p.evidence, no_evidence()) AS evidence,
+        coalesce(p.evidence_generation, 0) AS generation
     FROM state_page AS p
     JOIN scored AS s ON s.url_key = p.url_key
     JOIN host_belief AS h ON h.host_key = p.host_key
@@ -29,11 +27,14 @@ WITH known AS MATERIALIZED (
     LEFT JOIN forced AS f ON f.url_key = p.url_key
     WHERE p.url_key = $url_key::UBIGINT
 ),
-told AS MATERIALIZED (SELECT *, log_belief(log_prior, evidence) AS logs FROM known),
+aged AS MATERIALIZED (
+    SELECT *, aged_evidence(evidence, generation, evidence_generation($now::TIMESTAMPTZ)) AS aged FROM known
+),
+told AS MATERIALIZED (SELECT *, log_belief(log_prior, aged) AS logs FROM aged),
 topped AS MATERIALIZED (SELECT *, most_believed(logs) AS most FROM told),
 believed AS MATERIALIZED (SELECT *, belief(logs, most) AS belief FROM topped)
 SELECT
-    * EXCLUDE (log_prior, evidence, logs, most),
+    * EXCLUDE (aged, logs, most),
     belief_sum(belief) AS belief_sum,
     mean_rate(belief) AS mean_rate,
     (epoch($now::TIMESTAMPTZ) - epoch(known_at)) / 86400 AS days,

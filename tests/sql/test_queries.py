@@ -96,11 +96,16 @@ RESULTS = {
     "replayed_known": "backtest/known",
     "replayed_value": "backtest/uniform",
     "replayed_chosen": "backtest/chosen",
+    "standing_files": "trial/standing",
+    "choice": "trial/choice",
+    "believed": "explain/believed",
 }
 _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 # Those that a stage makes of settings.
 GIVEN = {
     "replayed_prior": _PRIOR,
+    "held_host": "host VARCHAR",
+    "closed_host": "host VARCHAR",
     "rest": "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE",
     "host_cap": "host_key UBIGINT, host VARCHAR, cap BIGINT",
     "noisy_host": "host_key UBIGINT, noisy BOOLEAN",
@@ -148,6 +153,7 @@ PARAMETERS: dict[str, Any] = {
     "byte_room": None,
     "recheck_seeds_days": 1.0,
     "until": NOW,
+    "first_at": NOW,
     "at": NOW,
     "interval_days": 30.0,
     "every_days": 7.0,

@@ -11,11 +11,22 @@ from crawler.core.errors import BadHost, BadQuery, NotHeld
 from crawler.core.fetch_settings import HostSettings
 from crawler.stages import admit, plan, seed
 from crawler.store import holds
-from crawler.store.explain import Explanation, explain
+from crawler.store.explain import Explanation, Verdict, explain
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
 from tests.store.small_cycle import CYCLES, run_whole, seeded_lake
-from tests.store.small_lake import DAY, NOON, asked_robots, digest, known, lake_at, linked, observed, write
+from tests.store.small_lake import (
+    DAY,
+    NOON,
+    asked_robots,
+    bucket_of_url,
+    digest,
+    known,
+    lake_at,
+    linked,
+    observed,
+    write,
+)
 from tests.store.small_web import PAGES, A
 
 URL = "http://a.test/1"
@@ -135,17 +146,38 @@ def test_a_url_rests_after_a_failure_as_long_as_its_outcome_says(tmp_path: Path)
 
 
 def test_a_url_below_the_cut_off_says_where_the_budget_ended(tmp_path: Path) -> None:
+    week_ago = NOON - timedelta(days=7)
     lake = a_lake(tmp_path, URL, plan={"budget_urls": 1})
+    write(lake, 0, {"observation": [observed(url, "text", at=week_ago) for url in ("http://a.test/", URL)]})
     stories = [planned(lake, url) for url in ("http://a.test/", URL)]
     assert sorted(story.last_plan.code for story in stories) == ["bucket_budget", "open"]
     two = lake_at(tmp_path / "two", buckets=2, plan={"budget_urls": 1})
     seed.run(two, ["http://a.test/", "http://b.test/"])
-    for bucket in range(2):
-        plan.run(two, DAY, bucket)
-    admit.run(two, DAY)
-    found = [explain(two, url).last_plan for url in ("http://a.test/", "http://b.test/")]
+    for url in ("http://a.test/", "http://b.test/"):
+        write(two, bucket_of_url(two, url), {"observation": [observed(url, "text", at=week_ago)]})
+    found = plans_of(two, "http://a.test/", "http://b.test/")
     assert sorted(each.code for each in found) == ["below_cutoff", "open"]
     assert any("the budget ended at priority" in each.reason for each in found)
+
+
+def test_a_new_url_beyond_the_share_of_new_ones_says_so(tmp_path: Path) -> None:
+    """In a plan, or left out of it, as long as known URLs need the rest of the budget."""
+    lake = a_lake(tmp_path, URL, "http://a.test/2", plan={"budget_urls": 2, "new_share": 0.5})
+    write(lake, 0, {"observation": [observed("http://a.test/", "text", at=NOON - timedelta(days=99))]})
+    stories = [planned(lake, url) for url in (URL, "http://a.test/2")]
+    assert sorted(story.last_plan.code for story in stories) == ["new_share", "open"]
+    two = lake_at(tmp_path / "two", buckets=2, plan={"budget_urls": 1})
+    seed.run(two, ["http://a.test/", "http://b.test/"])
+    found = plans_of(two, "http://a.test/", "http://b.test/")
+    assert sorted(each.code for each in found) == ["new_share", "open"]
+    assert any("plan.new_share is now 0.6" in each.reason for each in found)
+
+
+def plans_of(lake: Lake, *urls: str) -> list[Verdict]:
+    for bucket in range(lake.buckets):
+        plan.run(lake, DAY, bucket)
+    admit.run(lake, DAY)
+    return [explain(lake, url).last_plan for url in urls]
 
 
 def test_a_url_beyond_its_hosts_cap_says_its_rank(tmp_path: Path) -> None:
