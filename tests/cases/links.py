@@ -2,6 +2,7 @@
 
 import re
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from crawler.page.page import Page, ParserFailed, read_page
@@ -28,6 +29,7 @@ def read(body: bytes, **changes: Any) -> Page:
         "product_token": "ExampleBot",
         "min_text_bytes": 0,
         "max_parse_bytes": 2 << 20,
+        "at": datetime(2026, 11, 30, tzinfo=UTC),
     }
     return read_page(body, **(arguments | changes))
 
