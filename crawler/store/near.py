@@ -15,9 +15,9 @@ from crawler.store.lake import Lake
 from crawler.store.lease import Settled
 from crawler.store.state import open_state
 
-MOST_ALIKE = 1000
-"""SimHashes that arrive together and are looked up by one and the same key; a site that answers everything with nearly
-one page has more, and they find each other by their other keys."""
+MOST_ALIKE = 10_000
+"""SimHashes that arrive together and are looked up by one key. Only a site that answers everything with nearly one page
+has more; beyond, they would be compared with each other in their square. Those left out are found by other keys."""
 
 
 def open_arrived(con: duckdb.DuckDBPyConnection, shard: int) -> int:

@@ -1,0 +1,1 @@
+"""How a cycle's cost follows its work: parts of the state at scale, each measured by itself."""
