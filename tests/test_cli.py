@@ -20,6 +20,7 @@ from crawler.cli import main
 from crawler.cli.show import cell, printable, show
 from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
+from crawler.core.cycle import Cycle
 from crawler.core.progress import Progress
 from crawler.stages import admit, plan
 from crawler.store.ask import Answer, questions
@@ -208,6 +209,64 @@ def test_a_url_is_forced_for_a_reason_listed_and_let_go(recrawl, lake) -> None:
     assert (found["url"], found["forced"], found["reason"]) == (url, True, "news\x1b[31m")
     assert json.loads(recrawl("force", "--lift", url, "--json").out)["forced"] is False
     is_refused(recrawl("force", "--lift", url), "is not forced. Forced: none")
+
+
+def checked_weekly(folder: Path, url: str, weeks: int) -> datetime:
+    """Have `url` checked every seven days up to yesterday, every other time changed; returns the first instant."""
+    opened = Lake.open(load_settings(folder / "recrawl.toml", {}), SystemClock())
+    first = datetime.now(UTC) - timedelta(days=7 * weeks + 1)
+    for week in range(weeks + 1):
+        at = first + timedelta(days=7 * week)
+        seen = observed(url, f"text {week // 2}", at=at, content_changed=None if week == 0 else week % 2 == 0)
+        write(opened, bucket_of_url(opened, url), {"observation": [seen]}, cycle=Cycle(at.date()))
+    return first
+
+
+def test_explain_shows_the_belief_the_timeline_the_worth_and_the_next_fetch(recrawl, lake) -> None:
+    url = "https://example.org/"
+    assert recrawl("seed", url).code == 0
+    first = checked_weekly(lake, url, 4)
+    ended = recrawl("explain", url)
+    assert (ended.code, ended.err) == (0, "")
+    assert f"{first:%Y-%m-%d} N=C=C " in ended.out
+    assert "What is believed of its changes" in ended.out
+    assert "days of freshness for a fetch now" in ended.out
+    assert "█" in ended.out
+    found = json.loads(recrawl("explain", url, "--json").out)
+    assert found["timeline"] == "N=C=C"
+    assert sum(found["outlook"]["belief"].values()) == pytest.approx(1)
+    assert found["outlook"]["next_cycle"] == f"{datetime.now(UTC):%Y-%m-%d}"
+    assert found["outlook"]["next_reason"] == "the budget reaches all that has rested"
+
+
+def test_a_dry_run_writes_the_candidate_table_where_it_is_told_to(recrawl, lake) -> None:
+    assert recrawl("seed", "https://example.org/").code == 0
+    is_refused(recrawl("plan"), "plans are made by `recrawl run`")
+    ended = recrawl("plan", "--dry-run", "--cycle", "2031-01-01")
+    assert (ended.code, ended.err) == (0, "")
+    assert "1 of 100000 URLs" in ended.out
+    (row,) = duckdb.sql(f"FROM '{lake}/candidates-2031-01-01.parquet'").fetchall()
+    assert row[:2] == (True, "new")
+    is_refused(recrawl("plan", "--dry-run", "--cycle", "2031-01-01"), "exists already")
+    is_refused(recrawl("plan", "--dry-run", "--cycle", "tomorrow"), "is no day")
+    found = json.loads(recrawl("plan", "--dry-run", "--output", "all.csv", "--json").out)
+    assert (found["admitted"], found["is_planned"], found["reasons"][0]["reason"]) == (1, False, "new")
+    assert "https://example.org/" in (lake / "all.csv").read_text()
+
+
+def test_a_backtest_shows_the_policies_side_by_side_and_says_what_it_assumes(recrawl, lake) -> None:
+    is_refused(recrawl("backtest"), "no page was checked a second time")
+    is_refused(recrawl("backtest", "--policy", "weekly"), "'weekly' is no policy. Known: index")
+    is_refused(recrawl("backtest", "--from", "2026-03-02", "--to", "2026-03-01"), "ends before it begins")
+    url = "https://example.org/"
+    first = checked_weekly(lake, url, 5)
+    ended = recrawl("backtest", "--from", f"{first:%Y-%m-%d}", "--policy", "uniform", "--policy", "fixed:14d")
+    assert (ended.code, ended.err) == (0, "")
+    for words in ("as it was", "uniform", "fixed:14d", "Assumed: Replayed are the pages that were checked twice"):
+        assert words in ended.out
+    found = json.loads(recrawl("backtest", "--from", f"{first:%Y-%m-%d}", "--json").out)
+    assert [each["policy"] for each in found["results"]][:2] == ["as it was", "index"]
+    assert found["results"][0]["fetches"] == 5
 
 
 def test_a_purge_is_asked_for_recorded_listed_and_lifted(recrawl, lake) -> None:
