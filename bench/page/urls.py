@@ -60,7 +60,7 @@ def _canonicalise(texts: list[str]) -> None:
 
 
 def _collect(pages: list[tuple[str, list[tuple[str, str]]]]) -> None:
-    product._memory.cache_clear()
+    product._remembered.cache_clear()
     for url, found in pages:
         collected = Links()
         for kind, text in found:
