@@ -49,7 +49,7 @@ shared AS (
         rank_class = 0 AND is_new AS is_share,
         host_rank <= cap AS is_capped_in,
         row_number() OVER (PARTITION BY is_share, is_capped_in ORDER BY priority DESC, url_key) AS share_rank,
-        count(*) FILTER (NOT is_share AND is_capped_in) OVER () AS others
+        count(CASE WHEN NOT is_share AND is_capped_in THEN 1 END) OVER () AS others  -- with FILTER it would be quadratic
     FROM within_host
 ),
 kept AS (
