@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from ada_url import URL
+from ada_url import URL, idna_to_unicode
 
 from crawler.core.escapes import encode, normalise_escapes
 from crawler.core.url_rules import DATA_FILE, NO_RULES, HostRules, UrlRules
@@ -189,6 +189,10 @@ def _locate_base(base: str) -> tuple[Origin, str] | Reject:
     return origin, rest.partition("?")[0].rpartition("/")[0] + "/"
 
 
+def _is_no_punycode(label: str) -> bool:
+    return label.startswith("xn--") and idna_to_unicode(label.encode()) == label
+
+
 def _split_port(authority: str) -> tuple[str, str]:
     if authority.endswith("]"):
         return authority, ""
@@ -199,6 +203,9 @@ def _split_port(authority: str) -> tuple[str, str]:
 def _is_host(host: str) -> bool:
     if host.startswith("["):
         return True
+    # ada takes labels that begin as punycode for what they are; UTS 46 fails where they are none.
+    if "xn--" in host and any(map(_is_no_punycode, host.split("."))):
+        return False
     return 0 < len(host) <= _MAX_HOST_LENGTH and all(0 < len(label) <= _MAX_LABEL_LENGTH for label in host.split("."))
 
 

@@ -92,6 +92,74 @@ def test_a_dot_segment_that_a_session_hid_is_resolved() -> None:
     assert url_of("http://example.com/a/..;jsessionid=1/b") == "http://example.com/b"
 
 
+@pytest.mark.parametrize(
+    ("text", "identity"),
+    [
+        # WHATWG 4.4, authority: userinfo, whatever it holds
+        ("https://@example.com/", "https://example.com/"),
+        ("https://:pw@example.com/", "https://example.com/"),
+        ("https://us%40er:p@example.com/", "https://example.com/"),
+        # slashes and backslashes
+        ("\\\\example.org\\x", "https://example.org/x"),
+        ("https:/\\example.org", "https://example.org/"),
+        ("HTTP:example.org", "http://example.org/"),
+        # hosts
+        ("https://EXAMPLE.COM./", "https://example.com/"),
+        ("http://XN--BCHER-KVA.example/", "http://xn--bcher-kva.example/"),
+        ("http://fa\u00df.example/", "http://xn--fa-hia.example/"),
+        ("http://\ufb00.example/", "http://ff.example/"),
+        ("http://a_b.example/", "http://a_b.example/"),
+        # WHATWG 3.5, IPv4 and IPv6
+        ("http://0300.0250.0.1/", "http://192.168.0.1/"),
+        ("http://0x7f000001/", "http://127.0.0.1/"),
+        ("http://127.1/", "http://127.0.0.1/"),
+        ("http://1.2.3.4./", "http://1.2.3.4/"),
+        ("http://[::ffff:192.0.2.1]/", "http://[::ffff:c000:201]/"),
+        ("http://[0:0::0]:80/", "http://[::]/"),
+        # RFC 3986 6.2.2 and 5.2.4
+        ("/%2e%2E/./b/%2e", "https://example.com/b/"),
+        ("/a%2e/...", "https://example.com/a./..."),
+        ("/a//../b", "https://example.com/a/b"),
+        ("/%%41%1", "https://example.com/%25A%251"),
+        ("/%c3%28", "https://example.com/%C3%28"),
+        ("/a%00b", "https://example.com/a%00b"),
+        # queries
+        ("?", "https://example.com/a/b"),
+        ("??", "https://example.com/a/b??"),
+        ("?=1", "https://example.com/a/b?=1"),
+        ("?b&a=&a", "https://example.com/a/b?a=&a&b"),
+        ("?%75tm_source=x&a=\"<'>", "https://example.com/a/b?a=%22%3C%27%3E"),
+        # what is trimmed, and what is left out anywhere
+        (" \x00\t/x\n/y\x1f", "https://example.com/x/y"),
+    ],
+)
+def test_the_corners_of_the_standards_have_one_identity(text: str, identity: str) -> None:
+    assert url_of(text, "https://example.com/a/b?q=1#f") == identity
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("http://example.com:65536/", "bad_url"),
+        ("http://example.com: 80/", "bad_url"),
+        ("http://256.256.256.256/", "bad_url"),
+        ("http://[2001:db8::1%25eth0]/", "bad_url"),
+        ("http://ex%00ample.com/", "bad_url"),
+        ("http://a\u200cb.example/", "bad_url"),
+        ("http://xn--/", "bad_host"),
+        ("http://a.xn--pokxncvks/", "bad_host"),
+        ("https://example.com../", "bad_host"),
+        ("https://./", "bad_host"),
+        ("http://[::1]:0/", "bad_port"),
+        ("data:text/html,x", "bad_scheme"),
+        ("blob:https://example.com/x", "bad_scheme"),
+        ("https:", "bad_url"),
+    ],
+)
+def test_a_reject_has_a_reason(text: str, reason: str) -> None:
+    assert canonicalize(text) == Reject(reason)
+
+
 @pytest.mark.parametrize("host", [".example.com", "a..b", "x" * 64 + ".org", ".".join(["abcdefg"] * 32)])
 def test_a_host_that_no_resolver_takes_is_rejected(host: str) -> None:
     assert canonicalize(f"http://{host}/") == Reject("bad_host")
