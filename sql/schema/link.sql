@@ -40,7 +40,7 @@ COMMENT ON COLUMN link.target_host_key IS 'key of target_host; its top bits are 
 COMMENT ON COLUMN link.target_url IS 'canonical URL';
 COMMENT ON COLUMN link.target_fetch_url IS 'the URL as it stands in the page, resolved';
 COMMENT ON COLUMN link.target_host IS 'host name of target_url';
-COMMENT ON COLUMN link.target_pattern_key IS 'xxh3_64 of host and path with digits folded, see traps.max_urls_per_pattern';
+COMMENT ON COLUMN link.target_pattern_key IS 'key of the target''s path pattern, see url.pattern_key';
 COMMENT ON COLUMN link.trap IS 'URL-shape trap rule that stops it, e.g. max_depth; NULL if none';
 COMMENT ON COLUMN link.is_first IS 'whether the source had no stored version before, so that its links count as in-links once; see page.inlinks';
 COMMENT ON COLUMN link.lastmod IS 'when the sitemap or feed says that the target was changed; NULL where it says nothing or its dates say nothing of single pages';

@@ -63,7 +63,7 @@ COMMENT ON COLUMN page.host_key IS 'key of the host';
 COMMENT ON COLUMN page.host IS 'host name';
 COMMENT ON COLUMN page.url IS 'canonical URL';
 COMMENT ON COLUMN page.fetch_url IS 'URL to request';
-COMMENT ON COLUMN page.pattern_key IS 'xxh3_64 of host and path with digits folded';
+COMMENT ON COLUMN page.pattern_key IS 'key of host and path with digits and tokens folded (upper 44 bits), number of query parameters (4) and their names (16)';
 COMMENT ON COLUMN page.depth IS 'links from a seed';
 COMMENT ON COLUMN page.hops IS 'links from the hosts in scope';
 COMMENT ON COLUMN page.is_seed IS 'whether an operator named it';

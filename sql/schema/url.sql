@@ -28,7 +28,7 @@ COMMENT ON COLUMN url.host_key IS 'key of the host';
 COMMENT ON COLUMN url.url IS 'canonical URL';
 COMMENT ON COLUMN url.fetch_url IS 'URL as first seen';
 COMMENT ON COLUMN url.host IS 'host name';
-COMMENT ON COLUMN url.pattern_key IS 'xxh3_64 of host and path with digits folded';
+COMMENT ON COLUMN url.pattern_key IS 'key of host and path with digits and tokens folded (upper 44 bits), number of query parameters (4) and their names (16)';
 COMMENT ON COLUMN url.depth IS 'links from a seed, 0 for a seed';
 COMMENT ON COLUMN url.hops IS 'links from the hosts in scope, 0 for a URL of such a host';
 COMMENT ON COLUMN url.is_seed IS 'whether an operator named it';

@@ -18,7 +18,7 @@ SELECT
     any_value(host) AS host,
     count(*) AS urls,
     count(text_digest) AS pages,
-    count(DISTINCT text_key(simhash, text_digest)) AS texts,
+    count(DISTINCT text_key(simhash, text_digest)) FILTER (NOT is_near_on_host(near_of, url)) AS texts,
     greatest($max_urls_per_pattern, floor(texts / $min_new_share))::BIGINT AS allowed,
     min(url) FILTER (text_digest IS NULL) AS example
 FROM state_page

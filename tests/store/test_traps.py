@@ -185,6 +185,14 @@ def test_texts_with_one_simhash_are_one_and_texts_of_other_hosts_are_others(buck
     assert len(stopped(bucket.planned())) == 2
 
 
+def test_near_copies_within_a_host_bring_nothing_new_and_those_of_another_host_do(bucket: Bucket) -> None:
+    for original, waiting in ((f"{HOST}/p/0", 30), ("http://b.test/p/0", 0)):
+        first, *others = numbered(20, text="at {}")
+        bucket.know([first, *({**row, "near_of": original} for row in others), *numbered(30, start=20)])
+        assert len(stopped(bucket.planned())) == waiting
+        assert bool(barren_hosts(bucket.lake, bucket.con)) == bool(waiting)
+
+
 # Queries
 
 
@@ -226,6 +234,9 @@ def test_a_host_that_brings_nothing_new_is_worth_as_many_urls_as_it_has_texts(bu
     assert barren_hosts(bucket.lake, bucket.con) == {"a.test": 3}
     bucket.know([page(path, f"text {n % 4}") for n, path in enumerate(words)])
     assert barren_hosts(bucket.lake, bucket.con) == {}
+    near = {"near_of": f"{HOST}{words[0]}"}
+    bucket.know([page(words[0], "text"), *(page(path, "text", **near) for path in words[1:])])
+    assert barren_hosts(bucket.lake, bucket.con) == {"a.test": 1}
     bucket.know([page(path, "text") for path in words[:11]])
     assert barren_hosts(bucket.lake, bucket.con) == {}, "too few pages to say"
 
