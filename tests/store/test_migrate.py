@@ -1,7 +1,7 @@
 """A lake says its schema version; another version is opened by nobody and brought up by `recrawl migrate`."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +9,29 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawler.core.errors import BucketTaken, CorruptLake, NoLake, OtherLake, SchemaMismatch
+from crawler.stages import admit, fingerprint, merge, plan, seed
 from crawler.store import migrate as migrate_module
 from crawler.store import query, tables
+from crawler.store.columns import NewColumn
 from crawler.store.files import Files
 from crawler.store.lake import SCHEMA_VERSION, Lake, read_metadata
 from crawler.store.migrate import migrate
 from crawler.store.state import open_state, write_checkpoint
-from tests.store.small_lake import NOON, Row, StoppedClock, asked_robots, host_state, lake_at, observed, read, write
+from tests.store.small_lake import (
+    DAY,
+    NOON,
+    Row,
+    StoppedClock,
+    asked_robots,
+    host_state,
+    lake_at,
+    linked,
+    observed,
+    read,
+    write,
+)
+
+TABLES = {path.stem for path in (query.sql_folder() / "schema").glob("*.sql")}
 
 
 class Crash(Exception):
@@ -257,3 +273,56 @@ def test_a_file_that_is_torn_stops_the_migration_and_is_named(old_lake: Lake) ->
     old_lake.files.put_bytes(b"PAR1 torn", name)
     with pytest.raises(CorruptLake, match=name):
         migrate(old_lake.files.root)
+
+
+# Version 2 -> 3
+
+
+def test_version_2_becomes_3_with_all_columns_of_a_new_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = lake_at(tmp_path / "old")
+    seed.run(lake, ["http://a.test/"])
+    plan.run(lake, DAY, 0)
+    admit.run(lake, DAY)
+    rows = {"observation": [observed("http://a.test/", "x")], "link": [linked("http://a.test/", "http://a.test/1")]}
+    write(lake, 0, rows, finished=True)
+    fingerprint.run(lake, DAY, 0)
+    merge.run(lake, DAY, 0)
+    write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
+    new = new_in_3(monkeypatch)
+    for path in Path(lake.files.root).rglob("*.parquet"):
+        old, kept = pq.read_table(path), tables.read_metadata(str(path))
+        old = old.drop_columns(sorted({*new.get(table_of(path), ())} & set(old.column_names)))
+        with pq.ParquetWriter(path, old.schema, store_schema=False) as sink:
+            sink.write_table(old)
+            sink.add_key_value_metadata(kept)
+    lake.files.delete("meta/0001.json")
+    announce(lake, 2)
+    migrate(lake.files.root, to_version=3)
+    for path in Path(lake.files.root).rglob("*.parquet"):
+        wanted = tables.arrow_schema(table_of(path))
+        found = pq.read_schema(path)
+        assert sorted(found.names) == sorted(wanted.names), path
+    again = Lake.open(lake.settings, lake.clock)
+    assert {row["url"] for row in read(again, "url")} == {"http://a.test/", "http://a.test/1"}
+
+
+def new_in_3(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """By table the columns that the migration adds."""
+    found: dict[str, list[str]] = {}
+
+    def note(_files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int:
+        found.update({table: [column.name for column in columns] for table, columns in added.items()})
+        return 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate_module, "add_columns", note)
+        migrate_module._to_3(Files("unused"))
+    return found
+
+
+def table_of(path: Path) -> str:
+    """The table that a Parquet file of a lake is of."""
+    if path.parent.parent.name == "checkpoint":
+        part = path.stem.rpartition("-")[2]
+        return {"host": "host_state"}.get(part, part)
+    return next(name for name in (each.name for each in path.parents) if name in TABLES)
