@@ -38,6 +38,15 @@ def sql_text(name: str) -> str:
     return (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
 
 
+def with_steps(name: str, steps: Mapping[str, str]) -> str:
+    """The statement in `sql/<name>.sql` after `steps`: tables that it reads, in order, and the files that make them.
+
+    As views of their own, each would be bound again wherever another reads it.
+    """
+    made = ", ".join(f'"{table}" AS ({_without_comments(step)})' for table, step in steps.items())
+    return f"WITH {made} {_without_comments(name)}"
+
+
 def connect(engine: EngineSettings) -> duckdb.DuckDBPyConnection:
     """A connection of its own temporary views, with the empty tables of `sql/schema` and the macros.
 
@@ -135,8 +144,12 @@ def scripts(folder: str) -> Iterable[tuple[str, str]]:
         yield path.stem, path.read_text(encoding="utf-8")
 
 
+def _without_comments(name: str) -> str:
+    return re.sub(r"--.*", "", sql_text(name))
+
+
 def _statement(name: str, parameters: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    text = re.sub(r"--.*", "", sql_text(name))
+    text = _without_comments(name)
     return text, {key: (parameters or {})[key] for key in set(_PARAMETER.findall(text))}
 
 

@@ -75,10 +75,8 @@ def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Man
     for table, names in tails.items():
         view = "tail_host" if table == "host_state" else f"tail_{table}"
         _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
-    for step in FOLD_STEPS:
-        _view(con, step, query.sql_text(f"state/{step}"))
-    _view(con, "folded", query.sql_text("state/fold_touched"))
-    _view(con, "state_page", query.sql_text("state/page"))
+    steps = {step: f"state/{step}" for step in FOLD_STEPS} | {"folded": "state/fold_touched"}
+    _view(con, "state_page", query.with_steps("state/page", steps))
     _view(con, "newest_host", query.sql_text("state/host"))
 
 
