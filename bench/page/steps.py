@@ -57,7 +57,7 @@ def measure_steps(pages: Sequence[tuple[str, bytes]]) -> dict[str, float]:
     rounds = []
     for number in range(_ROUNDS):
         watch = _Watch()
-        # One after the other over all pages: what a peer leaves in the processor's caches is not the next step's burden.
+        # One after the other over all pages: what a peer leaves in the processor's caches burdens no step.
         for part in (_read_in_steps, _read_whole, _read_by_peers):
             for url, body in pages:
                 part(watch, url.replace(".bench.", f".{number}.{part.__name__}.bench.".replace("_", "-")), body)
