@@ -31,7 +31,7 @@ _BESIDE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 _new = tuple.__new__  # of a NamedTuple, in half the time that its own takes
 _remembered = lru_cache(_MEMORY)(canonicalize)
 MOST_NAMES = 50
-"""Different parameters that are counted by name in one page; the rest is counted as `other`."""
+"""Different parameters that are counted by name in one page; the rest is counted as `OTHER`."""
 OTHER = "(other)"
 _LONGEST_NAME = 60  # characters of a parameter's name that are kept
 

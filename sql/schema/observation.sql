@@ -113,7 +113,7 @@ COMMENT ON COLUMN observation.redirect_url IS 'canonical URL of a redirect''s ta
 COMMENT ON COLUMN observation.canonical_url IS 'canonical URL that rel=canonical names';
 COMMENT ON COLUMN observation.links IS 'links found in the page after canonicalisation';
 COMMENT ON COLUMN observation.nofollow_links IS 'those of links that the page, or each link to that target, asks not to follow';
-COMMENT ON COLUMN observation.rejected_links IS 'links of the page that are no URL to crawl, by reason: bad_url, bad_scheme, bad_host, bad_port, too_long; NULL if there are none';
-COMMENT ON COLUMN observation.dropped_parameters IS 'links of the page by the parameters that are no part of their identity, e.g. utm_source; path_session is a session in a path, (other) all beyond 50 names; NULL if there are none';
+COMMENT ON COLUMN observation.rejected_links IS 'links of the page, or its redirect, that are no URL to crawl, by reason: bad_url, bad_scheme, bad_host, bad_port, too_long, in a sitemap foreign_host; NULL if there are none';
+COMMENT ON COLUMN observation.dropped_parameters IS 'links of the page, or its redirect, by the parameters that are no part of their identity, e.g. utm_source; path_session is a session in a path, (other) all beyond 50 names; NULL if there are none';
 COMMENT ON COLUMN observation.retry_after_seconds IS 'Retry-After of the response, in seconds';
 COMMENT ON COLUMN observation.error IS 'what failed, at most 200 printable characters';
