@@ -13,7 +13,7 @@ import duckdb
 from crawler.store import query
 from crawler.store.lake import Lake
 from crawler.store.lease import Settled
-from crawler.store.state import open_state
+from crawler.store.state import view_log
 
 MOST_ALIKE = 10_000
 """SimHashes that arrive together and are looked up by one key. Only a site that answers everything with nearly one page
@@ -30,9 +30,16 @@ def open_arrived(con: duckdb.DuckDBPyConnection, shard: int) -> int:
 
 def open_comparable(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> None:
     """Make the views `near_known` and `comparable` of the bucket's pages as of `settled`."""
-    open_state(lake, con, bucket, settled)
-    query.view_query(con, "near_known", "fingerprint/near_known")
+    view_log(lake, con, bucket, settled)
+    view_known(con)
     query.view_query(con, "comparable", "fingerprint/comparable")
+
+
+def view_known(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the view `near_known` from `arrived_here` and the views base_* and tail_*: the state without most of it."""
+    for table, name in (("touched", "state"), ("near_label", "state"), ("near_touched", "fingerprint")):
+        query.materialise(con, table, f"{name}/{table}")
+    query.view_query(con, "near_known", "fingerprint/near_known")
 
 
 def find_pairs(con: duckdb.DuckDBPyConnection, max_distance: int, *, most_alike: int = MOST_ALIKE) -> None:

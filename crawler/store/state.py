@@ -77,6 +77,13 @@ def _checkpoint_files(lake: Lake, bucket: int) -> list[tuple[int, str, int]]:
 
 def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> State:
     """Make the views of the bucket's state as of `settled` on `con`."""
+    from_epoch = view_log(lake, con, bucket, settled)
+    fold(con)
+    return State(lake, con, bucket, settled, from_epoch)
+
+
+def view_log(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> int:
+    """Make views base_* of the newest checkpoint up to `settled` and tail_* of the log after it; returns its epoch."""
     epochs = [epoch for epoch in checkpoint_epochs(lake, bucket) if epoch <= settled.last + 1]
     from_epoch = epochs[-1] if epochs else 0
     for part, table in (("page", "page"), ("host", "host_state"), ("robots", "robots")):
@@ -93,8 +100,7 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
         files = lake.current(table, "bucket", bucket, settled)
         paths = lake.paths(file for file in files if file.epoch >= from_epoch)
         query.view_files(con, view, table, paths, from_epoch=from_epoch)
-    fold(con)
-    return State(lake, con, bucket, settled, from_epoch)
+    return from_epoch
 
 
 def fold(con: duckdb.DuckDBPyConnection) -> None:

@@ -16,6 +16,7 @@ from crawler.core.keys import url_key
 from crawler.core.outcomes import CONSEQUENCES, Kind, Outcome
 from crawler.store import query, state
 from crawler.store.lake import Lake
+from crawler.store.near import open_comparable
 from crawler.store.state import checkpoint_epochs, open_state, write_checkpoint
 from tests.store.small_lake import NOON, Row, asked_robots, digest, host_state, known, lake_at, observed, read, write
 
@@ -36,6 +37,14 @@ def fold(lake: Lake, *, without_checkpoints: bool = False) -> dict[str, Row]:
         return {row["url"]: row for row in query.rows(con.execute("FROM state_page"))}
     finally:
         patch.undo()
+
+
+def known_to_near_copies(lake: Lake) -> dict[str, int]:
+    """The SimHashes of bucket 0 that new ones are compared with, by URL: read without the rest of the state."""
+    con = lake.connect()
+    query.keep_rows(con, "arrived_here", "url_key UBIGINT, simhash UBIGINT", [])
+    open_comparable(lake, con, 0, lake.settled("bucket", 0))
+    return dict(con.sql("SELECT url, simhash FROM near_known").fetchall())
 
 
 def checkpoint(lake: Lake) -> int:
@@ -174,6 +183,11 @@ def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
                 checkpoint(lake)
         with_checkpoints = fold(lake)
         assert with_checkpoints == fold(lake, without_checkpoints=True)
+        assert known_to_near_copies(lake) == {
+            url: page["simhash"]
+            for url, page in with_checkpoints.items()
+            if page["simhash"] and not page["near_of"] and page["outcome"] != "gone"
+        }
         assert {url: pick(row, loop.pages[url]) for url, row in with_checkpoints.items()} == loop.pages
 
 
