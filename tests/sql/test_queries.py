@@ -83,6 +83,7 @@ RESULTS = {
     "arrived": "fingerprint/arrived",
     "arrived_here": "fingerprint/arrived_here",
     "near_known": "fingerprint/near_known",
+    "near_touched": "fingerprint/near_touched",
     "comparable": "fingerprint/comparable",
     "sought": "fingerprint/sought",
     "pair": "fingerprint/pair",
