@@ -8,5 +8,6 @@ SELECT
     count(*) FILTER (outcome = 'redirected') AS redirected,
     count(*) FILTER (outcome = 'gone') AS gone,
     count(*) FILTER (outcome IN ('denied_by_robots', 'robots_unreachable')) AS denied,
-    count(*) FILTER (duplicate_of IS NOT NULL) AS copies
+    count(*) FILTER (duplicate_of IS NOT NULL) AS copies,
+    count(*) FILTER (is_sitemap) AS sitemaps
 FROM page
