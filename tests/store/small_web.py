@@ -116,6 +116,8 @@ def _rows(lake: Lake, target: Any, token: str) -> dict[str, list[dict[str, Any]]
         "address_buckets": 1,
         "conditional": known,
         "audit": False,
+        "modified_trusted": False,
+        "signalled": False,
         "etag": f'"{digest(text).hex()[:8]}"',
         "wire_bytes": 0 if known else len(text),
         "body_bytes": len(text),
@@ -160,6 +162,7 @@ def _rows(lake: Lake, target: Any, token: str) -> dict[str, list[dict[str, Any]]
                 "target_fetch_url": to.fetch_url,
                 "target_host": to.host,
                 "target_pattern_key": pattern_key(to.url),
+                "is_first": True,
                 "found_at": now,
             }
         )

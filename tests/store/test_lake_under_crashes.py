@@ -190,17 +190,20 @@ class LakeUnderCrashes(RuleBasedStateMachine):
                     assert not before, f"{url} was fetched again in cycle {cycle}"
 
     def judge_folds(self, lake: Lake) -> None:
-        """The fold of checkpoint and tail is the fold of the whole log, and every first copy's links are known."""
+        """The fold of checkpoint and tail is that of the whole log; each first copy's links are known and counted."""
         known = set()
-        linked = set()
+        linked: Counter[str] = Counter()
+        inlinks: dict[str, int] = {}
         for bucket in range(BUCKETS):
             with_checkpoint = fold(lake, bucket)
             log_alone = fold(lake, bucket, without_checkpoints=True)
             assert with_checkpoint == log_alone, "fold(checkpoint + tail) differs from fold(log)"
             known |= {row["url"] for row in with_checkpoint}
             expanded = [row["url"] for row in with_checkpoint if row["fetches"] and not row["duplicate_of"]]
-            linked |= {link for url in expanded for link in PAGES[url][1]}
-        assert linked <= known, "a link of a late fetch was not found"
+            linked.update(link for url in expanded for link in PAGES[url][1])
+            inlinks |= {row["url"]: row["inlinks"] for row in with_checkpoint if row["inlinks"]}
+        assert set(linked) <= known, "a link of a late fetch was not found"
+        assert inlinks == linked, "a link was lost or counted twice"
 
 
 def fold(lake: Lake, bucket: int, *, without_checkpoints: bool = False) -> list[dict[str, Any]]:
