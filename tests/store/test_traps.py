@@ -1,6 +1,7 @@
 """What patterns, paths, texts and hosts brought decides which of their URLs are known and planned."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 
 from crawler.core.keys import host_key, url_key
 from crawler.core.shape import pattern_key
+from crawler.stages import plan, seed
 from crawler.store import query, tables
 from crawler.store.lake import Lake
 from crawler.store.traps import barren_hosts, size_arriving, size_texts, stop_known
-from tests.store.small_lake import NOON, Row, digest, lake_at
+from tests.store.small_lake import DAY, NOON, Row, digest, lake_at, make_known, observed, write
 
 HOST = "http://a.test"
 SMALL = {"max_urls_per_pattern": 10, "min_new_share": 0.2, "max_urls_per_text": 4, "max_barren_pages_per_host": 12}
@@ -239,6 +241,18 @@ def test_a_host_that_brings_nothing_new_is_worth_as_many_urls_as_it_has_texts(bu
     assert barren_hosts(bucket.lake, bucket.con) == {"a.test": 1}
     bucket.know([page(path, "text") for path in words[:11]])
     assert barren_hosts(bucket.lake, bucket.con) == {}, "too few pages to say"
+
+
+def test_a_plan_gives_a_host_that_brings_nothing_new_no_more_than_that(tmp_path: Path) -> None:
+    words = [f"{a}{b}" for a in "abcd" for b in "wxyz"]
+    for texts, planned in ((2, 2), (16, 16)):
+        lake = lake_at(tmp_path / str(texts), traps={**SMALL, "max_urls_per_text": 100}, plan={"min_interval_days": 0})
+        seed.run(lake, ["http://a.test/"])
+        urls = [f"{HOST}/{word}/" for word in words]
+        make_known(lake, *urls)
+        rows = [observed(url, f"text {n % texts}", at=NOON - timedelta(days=9)) for n, url in enumerate(urls)]
+        write(lake, 0, {"observation": [*rows, observed(f"{HOST}/", "front", at=NOON - timedelta(days=9))]})
+        assert plan.run(lake, DAY, 0)["candidates"] == planned + 1
 
 
 def test_an_exempt_host_is_not_judged_by_what_it_brings(tmp_path: Path) -> None:
