@@ -8,12 +8,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ada_url import URL
 
 from crawler.core.escapes import encode, normalise_escapes
-from crawler.core.url_settings import HostUrlSettings, UrlSettings
+
+if TYPE_CHECKING:  # parse workers import this module, and have no use for what settings are checked with
+    from crawler.core.url_settings import HostUrlSettings, UrlSettings
 
 DATA_FILE = "dropped_parameters.txt"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
@@ -93,7 +95,7 @@ class UrlRules:
         return self.everywhere != NO_RULES.everywhere
 
 
-def url_rules(everywhere: UrlSettings, hosts: Mapping[str, HostUrlSettings]) -> UrlRules:
+def url_rules(everywhere: "UrlSettings", hosts: "Mapping[str, HostUrlSettings]") -> UrlRules:
     """The rules that the settings `urls` and `host` make; `NO_RULES` if they say nothing."""
     general = _named(everywhere, "urls")
     own = {
@@ -106,7 +108,9 @@ def url_rules(everywhere: UrlSettings, hosts: Mapping[str, HostUrlSettings]) -> 
     return UrlRules(_rules(general) if general else NO_RULES.everywhere, own)
 
 
-def _says_something(settings: HostUrlSettings) -> bool:
+def _says_something(settings: "HostUrlSettings") -> bool:
+    from crawler.core.url_settings import HostUrlSettings
+
     unset = HostUrlSettings()
     return any(getattr(settings, key) != getattr(unset, key) for key in HostUrlSettings.model_fields)
 
@@ -124,7 +128,7 @@ def _host(name: str) -> str:
 _Named = tuple[str, _Word]
 
 
-def _named(settings: UrlSettings, where: str) -> list[_Named]:
+def _named(settings: "UrlSettings", where: str) -> list[_Named]:
     """What one table of the settings says, the stronger first."""
     kept = [(_as_found(name), _Word(False, f"{where}.keep_parameters {name}")) for name in settings.keep_parameters]
     dropped = [(_as_found(name), _Word(True, f"{where}.drop_parameters {name}")) for name in settings.drop_parameters]
@@ -136,7 +140,7 @@ def _as_found(name: str) -> str:
     return normalise_escapes(encode(name)).lower()
 
 
-def _rules(named: Iterable[_Named], settings: HostUrlSettings | None = None) -> HostRules:
+def _rules(named: Iterable[_Named], settings: "HostUrlSettings | None" = None) -> HostRules:
     """What `named` says, the stronger first, and after it the file."""
     exact: dict[str, _Word] = {}
     prefixes: list[tuple[str, _Word]] = []

@@ -2,6 +2,8 @@
 
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -137,6 +139,12 @@ def test_the_bombs_of_the_cases_end_within_the_deadline() -> None:
     errors = check(bombs, seconds=2)
     assert set(errors) <= set(bombs)
     assert errors
+
+
+def test_a_worker_loads_nothing_that_reading_pages_does_not_need() -> None:
+    program = "import crawler.page.worker, sys; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"pydantic", "duckdb", "pyarrow", "requests", "lxml"} & set(loaded) == set()
 
 
 def test_mutants_are_read_the_same_in_the_task_and_in_a_worker() -> None:
