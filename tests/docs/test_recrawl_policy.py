@@ -23,8 +23,8 @@ def computed(con: duckdb.DuckDBPyConnection, history: str, days: int) -> tuple[l
     con.execute("CREATE OR REPLACE TEMP TABLE told AS SELECT no_evidence() AS evidence")
     for waited, mark in _CHECK.findall(history):
         con.execute(
-            "CREATE OR REPLACE TEMP TABLE told AS "
-            "SELECT add_evidence(evidence, check_evidence($changed::BOOLEAN, $days::DOUBLE, NULL::DOUBLE)) AS evidence FROM told",
+            "CREATE OR REPLACE TEMP TABLE told AS SELECT add_evidence("
+            "evidence, check_evidence($changed::BOOLEAN, $days::DOUBLE, NULL::DOUBLE)) AS evidence FROM told",
             {"changed": mark == "C", "days": float(waited)},
         )
     con.execute(
@@ -33,8 +33,8 @@ def computed(con: duckdb.DuckDBPyConnection, history: str, days: int) -> tuple[l
     )
     con.execute("CREATE OR REPLACE TEMP TABLE held AS SELECT belief(logs, most_believed(logs)) AS belief FROM logs")
     found = con.execute(
-        "SELECT belief, belief_sum(belief), stale_share(belief, $days::DOUBLE), freshness_index(belief, $days::DOUBLE, 0e0), "
-        "age_index(belief, $days::DOUBLE, 0e0) FROM held",
+        "SELECT belief, belief_sum(belief), stale_share(belief, $days::DOUBLE), "
+        "freshness_index(belief, $days::DOUBLE, 0e0), age_index(belief, $days::DOUBLE, 0e0) FROM held",
         {"days": float(days)},
     ).fetchone()
     assert found is not None
