@@ -27,6 +27,12 @@ from crawler.store.traps import barren_hosts, stop_known
 OVERDUE_SHARE = 0.05
 """Share of the budget that URLs may take whose longest interval is over, whatever they are worth."""
 
+EVERYTHING = -(2**31)
+"""A priority that no URL is below."""
+
+SPARE = 1.5  # of the budget on a short list, for what caps, scope and traps leave out
+FEW = 20_000  # URLs that are not worth a short list
+
 _FORGIVEN_DAYS = 0.1  # of a rest, so that a plan that is a little earlier than the last does not lose a day
 _BELIEF = (
     "urls BIGINT, sums STRUCT(" + ", ".join(f"k{rate} BIGINT" for rate in range(8)) + "), asked BIGINT, useful BIGINT"
@@ -61,10 +67,15 @@ def find_candidates(
     keep_belief(con, crawl_belief(lake, before))
     parameters = choice_parameters(lake, now, whole=whole)
     score(con, parameters)
-    judge(lake, con, open_scope(lake, con))
-    stop_known(lake, con)
-    leave_renamed(lake, con)
-    query.materialise(con, "ranked", "plan/ranked", parameters)
+    scope = open_scope(lake, con)
+    for lowest in (EVERYTHING,) if whole else (short(con, parameters), EVERYTHING):
+        _keep_lowest(con, lowest)
+        judge(lake, con, scope)
+        stop_known(lake, con)
+        leave_renamed(lake, con)
+        query.materialise(con, "ranked", "plan/ranked", parameters)
+        if lowest == EVERYTHING or _is_enough(con, parameters):
+            break
     return pace
 
 
@@ -75,7 +86,31 @@ def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
     """
     for table in ("host_sums", "host_belief", "scored"):
         query.materialise(con, table, f"plan/{table}", parameters)
+    _keep_lowest(con, EVERYTHING)
     query.view_query(con, "candidate", "plan/candidate")
+
+
+def short(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> int:
+    """A priority above which the plan of a large bucket probably lies, so that scope and traps look at no more."""
+    wanted = SPARE * parameters["budget"]
+    least_known = SPARE * (parameters["budget"] - parameters["new_limit"])
+    known = new = 0
+    for bin_, more_known, more_new in query.run(con, "plan/level").fetchall():
+        known, new = known + more_known, new + more_new
+        if known + min(new, SPARE * parameters["new_limit"]) >= max(wanted, FEW) and known >= least_known:
+            return int(bin_) << 6
+    return EVERYTHING
+
+
+def _is_enough(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> bool:
+    """Whether no URL below the short list can be in the plan: it is full, and new URLs have but their share of it."""
+    taken, known = query.run(con, "plan/taken", parameters).fetchone()
+    budget = parameters["budget"]
+    return bool(taken >= budget and known >= budget - parameters["new_limit"])
+
+
+def _keep_lowest(con: duckdb.DuckDBPyConnection, priority: int) -> None:
+    query.keep_rows(con, "shortest", "priority INTEGER", [(priority,)])
 
 
 def choice_parameters(lake: Lake, now: datetime, *, whole: bool = False) -> dict[str, Any]:

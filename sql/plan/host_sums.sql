@@ -38,7 +38,7 @@ shared AS (
 SELECT
     host_key,
     count(*) FILTER (is_told) AS urls,
-    belief_sums(belief, share, is_told) AS sums,
+    belief_sums(belief, share) AS sums,
     count(*) FILTER (is_asked) AS asked,
     count(*) FILTER (is_useful) AS useful,
     coalesce(sum(body_bytes), 0)::UBIGINT AS body_bytes,

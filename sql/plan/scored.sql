@@ -39,7 +39,7 @@ due AS (
     WHERE $whole OR is_due
 ),
 told AS (
-    SELECT due.*, h.signal_lag, h.new_share, log_belief(h.log_prior, due.evidence) AS logs
+    SELECT due.*, CASE WHEN due.signalled THEN h.signal_lag ELSE 0e0 END AS lag, h.new_share, log_belief(h.log_prior, due.evidence) AS logs
     FROM due
     JOIN host_belief AS h USING (host_key)
 ),
@@ -49,8 +49,8 @@ valued AS (
     SELECT *, weight * CASE
         WHEN known_at IS NULL AND $objective = 'age' THEN new_share * age_index(belief, 18e1, 0e0)
         WHEN known_at IS NULL THEN new_share * fresh_days(belief, 18e1)
-        WHEN $objective = 'age' THEN age_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)
-        ELSE freshness_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)
+        WHEN $objective = 'age' THEN age_index(belief, days, lag)
+        ELSE freshness_index(belief, days, lag)
     END AS worth
     FROM believed
 )

@@ -111,6 +111,7 @@ GIVEN = {
     "host_cap": "host_key UBIGINT, host VARCHAR, cap BIGINT",
     "noisy_host": "host_key UBIGINT, noisy BOOLEAN",
     "crawl_belief": _BELIEF,
+    "shortest": "priority INTEGER",
     "renamed": "url_key UBIGINT, identity_key UBIGINT",
     "scope_rule": "host VARCHAR, ordinal INTEGER, allow BOOLEAN, pattern VARCHAR, rule VARCHAR",
     "in_scope_host": "host VARCHAR",
