@@ -34,7 +34,7 @@ Heirs: TypeAlias = dict[tuple[str, bytes], str]
 """By kind and digest the URL that is first once the purged first is gone."""
 
 # Of those without NULL.
-_EMPTY: dict[str, object] = {"saved_bytes": 0, "stored": False, "links": 0, "nofollow_links": 0}
+_EMPTY: dict[str, object] = {"example": "", "saved_bytes": 0, "stored": False, "links": 0, "nofollow_links": 0}
 _EMPTY |= dict.fromkeys(("noindex", "nofollow", "noarchive"), False)
 _SAID = (
     "etag", "last_modified", "sitemap", "content_type", "charset", "charset_reason", "body_bytes", "saved_bytes",
@@ -76,6 +76,7 @@ _LOG_RULES = {
     ),
     "url": _Rule(("url",)),
     "mention": _Rule(("url",)),
+    "rejected": _Rule(("example", "pattern"), url="example", forgets=("example", "pattern")),
     "observation": _Rule(("url", *_SAID), digest="body_digest", forgets=_SAID),
 }
 _COPY = _Rule(("kind", "digest", "url", "body_digest", "is_first", "first_url"), digest="body_digest", has_heirs=True)

@@ -200,6 +200,17 @@ def test_near_copies_of_the_purged_page_stand_for_themselves(tmp_path: Path) -> 
     assert {(row["first_url"], row["near_of"]) for row in read(lake, "duplicate")} == {(None, None), (other, None)}
 
 
+def test_what_a_trap_rule_stopped_is_counted_without_the_purged_example(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    purged, other = "http://a.test/1", "http://a.test/2"
+    counted = {"rule": "traps.max_urls_per_pattern", "host": "a.test", "pattern": "/0", "urls": 3, "held": 4}
+    write(lake, 0, {"url": [known(purged)], "rejected": [{**counted, "example": url} for url in (purged, other)]})
+    take_down(lake, purged)
+    assert holding(lake, purged) == set()
+    found = [(row["pattern"], row["urls"], row["held"], row["example"]) for row in read(lake, "rejected")]
+    assert sorted(found, key=str) == [("/0", 3, 4, other), (None, 3, 4, "")]
+
+
 def test_what_is_planned_already_is_not_asked_for_by_the_next_fetch(lake: Lake) -> None:
     prepare(lake, CYCLES[3])
     take_down(lake, URL)
