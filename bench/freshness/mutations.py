@@ -18,7 +18,7 @@ from bench.freshness.variants import Edit, sql_with
 from bench.freshness.web import CYCLES
 from crawler.store import query
 
-_INDEX = "ELSE freshness_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)"
+_INDEX = "ELSE freshness_index(belief, days, lag)"
 _PLAYED = GATES[:2]  # Fetterly 1/30 and Cho 1/30: what one of them forgives, the other does not
 
 

@@ -31,7 +31,7 @@ class EditMissed(Exception):
 UNIFORM = (
     Edit(
         "plan/scored",
-        "ELSE freshness_index(belief, days, CASE WHEN signalled THEN signal_lag ELSE 0e0 END)",
+        "ELSE freshness_index(belief, days, lag)",
         "ELSE days",
     ),
     Edit("macros/page_weight", "log2(2e0 + inlinks) * CASE WHEN is_copy THEN 1e-1 ELSE 1e0 END", "1e0"),
