@@ -7,7 +7,7 @@ URL never is. No external entity is read and none is expanded; size, count and d
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -146,40 +146,45 @@ class _Reader:
             huge_tree=False, remove_comments=True, remove_pis=True,
         )  # fmt: skip
         container = ""
-        inside: list[etree._Element] = []  # the entry that is open, and what has ended within it
+        entry: etree._Element | None = None  # the one that is open
+        ended: list[etree._Element] = []  # its children that have
+        within = 0  # elements of it so far
         try:
             for piece in mended(document):
                 parser.feed(piece)
                 for event, element in parser.read_events():
-                    name = _name(element)[1]
-                    if not container:
-                        if name not in _ROOTS:
-                            return
-                        self.sitemap.kind, container = _ROOTS[name]
-                    elif event == "start":
-                        if name == container:
-                            inside = [element]
-                    elif inside and element is not inside[0]:
-                        inside.append(element)
-                        if len(inside) > _MAX_ELEMENTS:
-                            self.sitemap.partial = True
+                    if event == "start":
+                        if not container:
+                            name = _name(element)[1]
+                            if name not in _ROOTS:
+                                return
+                            self.sitemap.kind, container = _ROOTS[name]
+                        elif element.tag.endswith(container) and _name(element)[1] == container:
+                            entry, ended, within = element, [], 0
+                    elif entry is None:
+                        _forget(element)
+                    elif element is entry:
+                        self._add_entry(entry, ended)
+                        entry = None
+                        _forget(element)
+                        if self._is_full():
                             return
                     else:
-                        if inside:
-                            self._add_entry(*inside)
-                        inside = []
-                        _forget(element)
-                    if self._is_full():
-                        return
+                        within += 1
+                        if within > _MAX_ELEMENTS:
+                            self.sitemap.partial = True
+                            return
+                        if element.getparent() is entry:
+                            ended.append(element)
         except etree.XMLSyntaxError:
             self.sitemap.partial = True
-        if inside:
+        if entry is not None:
             self.sitemap.partial = True
-            self._add_entry(*inside)
+            self._add_entry(entry, ended)
 
-    def _add_entry(self, element: etree._Element, *ended: etree._Element) -> None:
+    def _add_entry(self, element: etree._Element, ended: Iterable[etree._Element]) -> None:
         """Add what one url, sitemap, item or entry names in those of its children that have ended."""
-        children = [(*_name(child), child) for child in ended if child.getparent() is element]
+        children = [(*_name(child), child) for child in ended]
         own = [(name, child) for namespace, name, child in children if namespace == _name(element)[0]]
         date = next((c.text for n, c in own if n in {"lastmod", "pubDate", "updated", "published"}), None) or next(
             (c.text for _, name, c in children if name == "date"), None
