@@ -14,6 +14,7 @@ from crawler.core.config import parse_settings
 from crawler.core.errors import BadForce
 from crawler.core.keys import url_key
 from crawler.core.patterns import path_regex
+from crawler.store.doctor import examine
 from crawler.store.forces import all_forces, force, lift_force
 from crawler.store.lake import Lake
 from crawler.store.state import open_state
@@ -109,6 +110,7 @@ def test_a_forced_url_is_first_until_it_is_asked_for(tmp_path: Path) -> None:
     force(lake, "http://a.test/1", "again")
     force(lake, "http://a.test/2", "too")
     assert steered(lake)[1] == {url_key("http://a.test/1"): "again", url_key("http://a.test/2"): "too"}
+    assert "foreign" not in {finding.kind for finding in examine(lake)}
     lift_force(lake, "http://a.test/2")
     assert [each.url for each in all_forces(lake)] == ["http://a.test/1"]
     write(
