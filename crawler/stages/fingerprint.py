@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from crawler.core.cycle import Cycle
 from crawler.store import query, tables
 from crawler.store.lake import Lake
@@ -47,7 +45,7 @@ def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> tuple[int, int]
 
 def _exact(
     lake: Lake,
-    con: duckdb.DuckDBPyConnection,
+    con: query.Connection,
     shard: int,
     settled: Settled,
     stamp: Mapping[str, Any],
@@ -62,7 +60,7 @@ def _exact(
 
 
 def _near(
-    lake: Lake, con: duckdb.DuckDBPyConnection, shard: int, settled: Settled, stamp: Mapping[str, Any]
+    lake: Lake, con: query.Connection, shard: int, settled: Settled, stamp: Mapping[str, Any]
 ) -> tuple[dict[str, Path], int]:
     """Stage the rows of near if there are any; returns them by table, with their number."""
     max_distance = lake.settings.copies.max_distance
@@ -79,7 +77,7 @@ def _near(
 
 def _stage(
     lake: Lake,
-    con: duckdb.DuckDBPyConnection,
+    con: query.Connection,
     table: str,
     stamp: Mapping[str, Any],
     metadata: Mapping[str, str] | None = None,

@@ -17,6 +17,9 @@ import pyarrow as pa
 
 from crawler.core.config import EngineSettings
 
+Connection: TypeAlias = duckdb.DuckDBPyConnection
+"""What a query runs on, for those who only hand it on."""
+
 Interrupted: TypeAlias = duckdb.InterruptException
 """What a query ends with whose connection was told to stop."""
 
