@@ -14,4 +14,5 @@ FROM rejected AS r
 JOIN newest ON newest.bucket = r.bucket
 WHERE r.rule LIKE 'traps.%'
 GROUP BY r.host, r.rule
+HAVING urls + held > 0
 ORDER BY r.host, urls DESC, r.rule
