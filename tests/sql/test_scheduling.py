@@ -208,3 +208,26 @@ def test_a_trusted_signal_makes_a_page_more_urgent() -> None:
     values = [ask("freshness_index($belief, 7e0, $lag::DOUBLE)", belief=belief, lag=lag) for lag in (0, 0.7, 3)]
     assert values == sorted(values)
     assert values[0] < values[1] < values[2]
+
+
+@pytest.mark.parametrize(("given", "expected"), of_kind("plan"))
+def test_the_choice_by_value_is_that_of_the_vectors(given: Any, expected: Any) -> None:
+    con = connected()
+    values, hosts = given["V"], given["host"]
+    scored = [
+        (key, host, True, False, 0, ask("priority_of($value::DOUBLE)", value=value), None)
+        for key, (value, host) in enumerate(zip(values, hosts, strict=True))
+    ]
+    columns = (
+        "url_key UBIGINT, host_key UBIGINT, is_due BOOLEAN, is_new BOOLEAN, rank_class UTINYINT, priority INTEGER, "
+        "overdue_days FLOAT"
+    )
+    query.keep_rows(con, "scored", columns, scored)
+    query.keep_rows(con, "verdict", "url_key UBIGINT, rejected_by VARCHAR", [(key, None) for key in range(len(values))])
+    query.keep_rows(
+        con, "host_cap", "host_key UBIGINT, cap BIGINT", [(host, given["cap"]) for host in sorted(set(hosts))]
+    )
+    limits = {"budget": given["budget"], "new_limit": 0, "new_may_fill": False, "overdue_limit": 1}
+    ranked = query.rows(query.run(con, "plan/ranked", limits | {"sitemaps_per_host": 1, "other_cap": 0}))
+    chosen = [row["url_key"] for row in ranked if row["bucket_rank"] and row["bucket_rank"] <= given["budget"]]
+    assert sorted(chosen) == expected["url_ids"]
