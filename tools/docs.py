@@ -16,7 +16,7 @@ from typer.core import TyperOption
 from crawler.cli import app
 from crawler.core.clock import SystemClock
 from crawler.core.config import parse_settings
-from crawler.core.outcomes import CONSEQUENCES
+from crawler.core.outcomes import CONSEQUENCES, RETIRED_DAYS
 from crawler.core.settings_text import settings_page
 from crawler.store.ask import questions
 from crawler.store.lake import Lake
@@ -77,11 +77,12 @@ def data_dictionary() -> str:
     parts += ["## Outcomes", "The closed list of what an observation can be."]
     parts.append("| outcome | kind | meaning | days until it may be planned again |\n| --- | --- | --- | --- |")
     for outcome, follows in CONSEQUENCES.items():
-        days = ", ".join(map(str, follows.rest_days))
+        days = ", ".join("retired" if days == RETIRED_DAYS else str(days) for days in follows.rest_days) or "-"
         parts[-1] += f"\n| `{outcome}` | {follows.kind} | {_cell(follows.sentence)} | {days} |"
     parts.append(
-        "Several numbers stand for the first, second, ... time in a row that the kind is met; the last repeats. "
-        "0 is the next cycle, subject to `plan.min_interval_days`."
+        "Several numbers stand for the first, second, ... time in a row that the kind is met; the last repeats. It never "
+        "rests less than `plan.min_interval_days`, and a 410 counts as the second 404. A retired URL is not planned "
+        "again unless it is forced; a seed is, after a year."
     )
     parts += [
         "## Named questions",
