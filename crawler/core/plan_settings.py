@@ -105,7 +105,7 @@ class PlanSettings(Section):
         default=(),
         description='Bounds, first match wins: `{host = "example.org", path = "/archive/", min_days = 30}` rests '
         "URLs so long instead of plan.min_interval_days (6.9 for once a week, as plans are daily); `max_days = 7` "
-        "gives a URL precedence once its copy is so old, whatever it is worth, within a twentieth of the budget a cycle.",
+        "gives a URL precedence once its copy is so old, whatever it is worth, within a twentieth of the budget.",
     )
     recheck_seeds_days: float = Field(
         default=0,

@@ -16,6 +16,6 @@ SELECT
     count(*) FILTER (is_inside) AS fetches,
     count(*) FILTER (is_inside AND changed_at IS NOT NULL) AS changed,
     coalesce(sum(round(high - low)), 0)::BIGINT AS seconds,
-    coalesce(sum(round(least(greatest(stale - low, 0), high - low))), 0)::BIGINT AS fresh_seconds,
-    coalesce(sum(round((pow(greatest(high - stale, 0), 2) - pow(greatest(low - stale, 0), 2)) / 172800)), 0)::BIGINT AS stale_day_seconds
+    coalesce(sum(fresh_seconds(low, high, stale)), 0)::BIGINT AS fresh_seconds,
+    coalesce(sum(stale_day_seconds(low, high, stale)), 0)::BIGINT AS stale_day_seconds
 FROM spans

@@ -12,6 +12,6 @@ WITH spans AS (
 )
 SELECT
     coalesce(sum(round(high - low)), 0)::BIGINT AS seconds,
-    coalesce(sum(round(least(greatest(stale - low, 0), high - low))), 0)::BIGINT AS fresh_seconds,
-    coalesce(sum(round((pow(greatest(high - stale, 0), 2) - pow(greatest(low - stale, 0), 2)) / 172800)), 0)::BIGINT AS stale_day_seconds
+    coalesce(sum(fresh_seconds(low, high, stale)), 0)::BIGINT AS fresh_seconds,
+    coalesce(sum(stale_day_seconds(low, high, stale)), 0)::BIGINT AS stale_day_seconds
 FROM spans

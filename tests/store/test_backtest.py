@@ -33,6 +33,7 @@ class Page:
     interval: float = 30.0
     modified_at: datetime = NOON
     due_at: datetime = NOON + 30 * DAY
+    generation: int = 0
 
     def __post_init__(self) -> None:
         for number, ((before, _), (at, changed)) in enumerate(zip(self.checks, self.checks[1:], strict=False), 1):
@@ -41,6 +42,7 @@ class Page:
                 self.changes.append(before + share * (at - before))
         self.copied_at = self.modified_at = self.checks[0][0]
         self.due_at = self.copied_at + 30 * DAY
+        self.generation = int(self.copied_at.timestamp() // (90 * 86_400))
 
     @property
     def stale_at(self) -> datetime | None:
@@ -58,8 +60,14 @@ class Page:
         old = (max((high - stale) / DAY, 0.0) ** 2 - max((low - stale) / DAY, 0.0) ** 2) / 2
         return (high - low) / DAY, fresh, old
 
+    def known_at(self, at: datetime) -> list[int]:
+        """The evidence as it counts in the generation of 90 days that `at` is in; half of it after two."""
+        generations = int(at.timestamp() // (90 * 86_400)) - self.generation
+        return [(each * round(1024 * 2 ** (-generations / 2))) >> 10 for each in self.evidence]
+
     def fetch(self, at: datetime) -> bool:
         changed = self.stale_at is not None and self.stale_at <= at
+        self.evidence, self.generation = self.known_at(at), int(at.timestamp() // (90 * 86_400))
         for number, rate in enumerate(RATES):
             likely = 1 - 0.995 * math.exp(-rate * self.days(at)) if changed else math.exp(-rate * self.days(at))
             self.evidence[number] += round(1024 * math.log(likely))
@@ -76,7 +84,7 @@ def value(policy: str, page: Page, at: datetime, prior: list[float]) -> float | 
     days = page.days(at)
     if days < 0.9:
         return None
-    belief = [share * math.exp(evidence / 1024) for share, evidence in zip(prior, page.evidence, strict=True)]
+    belief = [share * math.exp(evidence / 1024) for share, evidence in zip(prior, page.known_at(at), strict=True)]
     total = sum(belief)
     if policy == "index":
         worth = [(1 - math.exp(-r * days) * (1 + days * (1 - math.exp(-r)))) / r for r in RATES]
@@ -102,7 +110,7 @@ def replay(
             totals = [sum(column) for column in zip(*(page.measure(since, at) for page in pages), strict=True)]
         known = [page for page in pages if page.checks[0][0] < at <= page.checks[-1][0]]
         beliefs = [
-            [share * math.exp(e / 1024) for share, e in zip(prior, page.evidence, strict=True)] for page in known
+            [share * math.exp(e / 1024) for share, e in zip(prior, page.known_at(at), strict=True)] for page in known
         ]
         found = [(value(policy, page, at, prior), page.key, page) for page in known]
         best = sorted((-worth, key, page) for worth, key, page in found if worth is not None)
