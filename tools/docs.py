@@ -80,9 +80,9 @@ def data_dictionary() -> str:
         days = ", ".join("retired" if days == RETIRED_DAYS else str(days) for days in follows.rest_days) or "-"
         parts[-1] += f"\n| `{outcome}` | {follows.kind} | {_cell(follows.sentence)} | {days} |"
     parts.append(
-        "Several numbers stand for the first, second, ... time in a row that the kind is met; the last repeats. No rest "
-        "is shorter than `plan.min_interval_days`, and a 410 counts as the second 404. A retired URL is not planned again "
-        "unless it is forced; a seed is, after a year."
+        "Several numbers stand for the first, second, ... time in a row that the kind is met; the last repeats. "
+        "No rest is shorter than `plan.min_interval_days`, and a 410 counts as the second 404. A retired URL is not "
+        "planned again unless it is forced; a seed is, after a year."
     )
     parts += [
         "## Named questions",
