@@ -53,7 +53,7 @@ def demo(
     """Run daily cycles under a throw-away Airflow against a web made for it, and show what SQL says of them."""
     from crawler.demo.run import run_demo  # a web server and an Airflow driver, which no other command loads
 
-    raise typer.Exit(run_demo(short=short))
+    raise typer.Exit(run_demo(short=short, explain=look.tell))
 
 
 _COMMANDS = (

@@ -16,6 +16,7 @@ from crawler.store import holds, overview
 from crawler.store.ask import Answer
 from crawler.store.explain import TIMELINE, Explanation, Verdict
 from crawler.store.explain import explain as explain_url
+from crawler.store.lake import Lake
 
 _UNFINISHED = (overview.State.FAILED, overview.State.RUNNING, overview.State.STOPPED, overview.State.PLANNED)
 _MARKS = 60  # of a timeline, on a screen
@@ -93,11 +94,17 @@ def explain(
         explain_identity(identity or "", settings, as_json=as_json)
         return
     lake = open_lake_to_read(settings)
-    story = explain_url(lake, url)
     if as_json:
-        (found,) = as_dicts(Answer(tuple(story.to_dict()), iter([tuple(story.to_dict().values())])))
+        story = explain_url(lake, url).to_dict()
+        (found,) = as_dicts(Answer(tuple(story), iter([tuple(story.values())])))
         write_json(found)
         return
+    tell(lake, url)
+
+
+def tell(lake: Lake, url: str) -> None:
+    """Show the story of `url`. Raises BadQuery for what is no URL."""
+    story = explain_url(lake, url)
     links = story.links
     facts(
         [

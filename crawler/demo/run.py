@@ -11,13 +11,13 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -28,7 +28,7 @@ from crawler.core.config import load_settings
 from crawler.demo.airflow import DemoFailed, ThrowAwayAirflow, clean_environment
 from crawler.demo.airflow_api import AirflowRefused
 from crawler.demo.leash import Leashed
-from crawler.demo.tables import Run, make_report
+from crawler.demo.tables import Run, eventful_url, make_report
 from crawler.demo.truth import Truth
 from crawler.stages import seed
 from crawler.store.lake import Lake
@@ -42,6 +42,8 @@ DAG_SECONDS = 60.0
 PIPE_COLUMNS = 120
 # One task each of: resolve_cycle, list_buckets, admit, check, publish, announce, report, complete.
 TASKS = 4 * BUCKETS + 8
+
+Explain: TypeAlias = Callable[[Lake, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,16 @@ FULL = Story(hosts=64, pages=3200, days=(5, 4, 3, 2, 1), missed=3)
 SHORT = Story(hosts=32, pages=640, days=(3, 2, 1), missed=2)
 
 
-def run_demo(*, short: bool = False, folder: Path = FOLDER) -> int:
-    """Run the demo; 0 if every promise was kept, else 1. Leaves no process, whatever ends it."""
+def run_demo(*, short: bool = False, folder: Path = FOLDER, explain: Explain | None = None) -> int:
+    """Run the demo; 0 if every promise was kept, else 1. Leaves no process, whatever ends it.
+
+    explain: shows the story of a URL in a lake, as `recrawl explain` does; given that of one URL to tell.
+    """
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
     began = time.monotonic()
     try:
         with _ends_on_sigterm(), _own(folder):
-            is_well = _play(SHORT if short else FULL, folder.resolve(), console)
+            is_well = _play(SHORT if short else FULL, folder.resolve(), console, explain)
     except (DemoFailed, AirflowRefused) as failure:
         console.print(f"The demo failed: {failure}", style="red", markup=False)
         console.print(f"All logs are in {folder}.")
@@ -76,7 +81,7 @@ def run_demo(*, short: bool = False, folder: Path = FOLDER) -> int:
     return 0 if is_well else 1
 
 
-def _play(story: Story, folder: Path, console: Console) -> bool:
+def _play(story: Story, folder: Path, console: Console, explain: Explain | None) -> bool:
     days = [datetime.now(UTC).date() - timedelta(days=ago) for ago in story.days]
     missed = days[story.days.index(story.missed)]
     clock = SimulatedClock(folder / "clock.json")
@@ -104,6 +109,9 @@ def _play(story: Story, folder: Path, console: Console) -> bool:
     for table in report.tables:
         console.print()
         console.print(table)
+    if explain and (url := eventful_url(lake)):
+        console.print(f"\n$ {_recrawl()} explain {url}", markup=False)
+        explain(lake, url)
     return report.is_well
 
 

@@ -75,6 +75,12 @@ def make_report(lake: Lake, truth: Truth, request_log: Path, runs: Sequence[Run]
     return report
 
 
+def eventful_url(lake: Lake) -> str | None:
+    """The URL whose story tells most: that of the page with most changes, and most checks without; None without any."""
+    found = query.run(open_reader(lake), "demo/eventful").fetchone()
+    return found[0] if found else None
+
+
 def least_delays(lake: Lake, truth: Truth) -> dict[str, float]:
     """The seconds that each host is owed at least: the settings' floor or its Crawl-delay."""
     politeness = lake.settings.politeness
