@@ -133,7 +133,7 @@ class CopySettings(Section):
         ge=0,
         le=6,
         description="Bits by which the SimHashes of near copies may differ. They are grouped and shown, never dropped. "
-        "Each bit more makes the search dearer and brings more pages together that only share a template; 0: no search.",
+        "Each bit more makes the search dearer and groups more pages that only share a template; 0: no search.",
     )
 
 
