@@ -38,7 +38,7 @@ class Site:
     connecting: Sequence[float] = (0.0,)
     connections: int = 1
     held: tuple[float, float] | None = None
-    closed: Blackout = Blackout()
+    closed: Blackout = field(default_factory=Blackout)
 
 
 @dataclass(eq=False)
