@@ -21,7 +21,7 @@ _BENCH = Path(__file__).resolve().parents[1]
 _OUT = _BENCH / "out"
 _RECORD = _BENCH / "freshness.json"
 _IMAGE = _BENCH.parent / "docs" / "images" / "freshness.png"
-_STABLE_CYCLES = 20
+_STABLE_CYCLES = 10
 _COST_URLS = 10_000_000
 
 
@@ -92,9 +92,7 @@ def _is_stable() -> bool:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.freshness", description=__doc__)
     parser.add_argument("part", nargs="?", default="all", choices=("all", "mutations", "web", "cost"))
-    parser.add_argument(
-        "--whole", action="store_true", help="play the SQL to the end at every budget, not the gates' only"
-    )
+    parser.add_argument("--whole", action="store_true", help="play the SQL to the end in every scenario")
     parser.add_argument("--record", action="store_true", help="write bench/freshness.json and the plot in docs/images")
     return parser.parse_args()
 

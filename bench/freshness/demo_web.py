@@ -31,8 +31,8 @@ _FIRST_DAY = date(2026, 3, 2)
 _FINDING_DAYS = 6  # links lead so deep
 _DAYS = 30
 _PART = 10
-# The patient one is asked every 2 s, which no other page would gain from; calendar and closed have nothing to be fresh.
-_LEFT_OUT = ("patient", "calendar", "closed")
+# One is asked every 2 s only; the others have nothing to be fresh, or more URLs than pages.
+_LEFT_OUT = ("patient", "calendar", "closed", "sessions")
 _BUCKETS = 1
 
 
@@ -153,6 +153,7 @@ def _settings(folder: Path, resolve: dict[str, str], steering: dict[str, Any]) -
         "scope": {"hosts": hosts},
         "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0},
         "plan": steering,
+        "sitemaps": {"interval_days": 30},  # a tenth of so few pages is as many as the sitemaps
         "engine": {"threads": 1, "memory_limit": "512MB"},
         "fetch": {"threads": 8, "window_hours": 0.1, "allow_private": ["127.0.0.0/8"]},
         "fetch.resolve": dict(resolve),
