@@ -62,7 +62,9 @@ _GONE = (1, 7, 30, 90, 365, RETIRED_DAYS)
 _REFUSED = (1, 7, 30, 90)
 # Ten failures in a row are no failure of the day: as if it were gone.
 _BACK_OFF = (1, 2, 4, 8, 16, 30, 30, 30, 30, 90, 365, RETIRED_DAYS)
-_DENIED = (1, 3, 7)  # no request is spent on finding out that a robots.txt has changed, only a place in the plan
+# Another robots.txt of the origin ends this rest. Where nothing else of the origin is asked for none is read, so a place in
+# the plan is spent on finding out.
+_DENIED = (1, 3, 7)
 
 CONSEQUENCES: dict[Outcome, Consequence] = {
     Outcome.OK: Consequence("The page was fetched.", Kind.SUCCESS),

@@ -60,6 +60,7 @@ def find_candidates(
     open_state(lake, con, bucket, settled)
     pace: Pace = query.run(con, "plan/pace").fetchall()
     keep_rest(con)
+    query.materialise(con, "reopened", "plan/reopened")
     open_steering(lake, con, bucket, now)
     _keep_caps(lake, con, bucket, pace, now)
     noisy = [(host_key(host), own.noisy) for host, own in lake.settings.host.items() if own.noisy is not None]
@@ -82,7 +83,7 @@ def find_candidates(
 def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
     """Make the tables host_sums, host_belief and scored, and the view candidate.
 
-    `con` has state_page, rest, steering, forced, noisy_host and crawl_belief.
+    `con` has state_page, rest, reopened, steering, forced, noisy_host and crawl_belief.
     """
     for table in ("host_sums", "host_belief", "scored"):
         query.materialise(con, table, f"plan/{table}", parameters)

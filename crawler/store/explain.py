@@ -108,7 +108,17 @@ class _Story:
         next_plan = self._judge(now, links, lake.clock.now())
         seen = None if now is None else self._outlook(next_plan)
         last_plan = self._last_plan(history, links, is_known=now is not None)
-        keys = ("rests_until", "is_candidate", "rejected_by", "priority", "reason", "host_rank", "cap", "bucket_rank")
+        keys = (
+            "rests_until",
+            "is_candidate",
+            "is_reopened",
+            "rejected_by",
+            "priority",
+            "reason",
+            "host_rank",
+            "cap",
+            "bucket_rank",
+        )
         state = {name: value for name, value in now.items() if name not in keys} if now else None
         hold = self.hold.to_dict() if self.hold else None
         robots_txt = self._robots_txt(history)
@@ -252,6 +262,8 @@ class _Story:
             reason = f"rank {standing['bucket_rank']} in its bucket; the budget is {settings.budget_urls}"
             return Verdict("bucket_budget", reason, **place)
         reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"
+        if standing["is_reopened"]:
+            reason = f"{reason}; robots.txt is another than the one that denied it"
         return Verdict("eligible", f"{reason}; admitted if the budget of all buckets reaches it", **place)
 
     def _purged(self) -> str:

@@ -119,6 +119,7 @@ def _to_3(files: Files) -> None:
                 NewColumn("signalled", pa.bool_(), value=False),
             ),
             "page": (
+                NewColumn("robots_digest", pa.binary(), None),
                 NewColumn("language", pa.string(), None),
                 *_NAMED,
                 NewColumn("near_of", pa.string(), None),

@@ -1,5 +1,5 @@
 -- Where one URL stands among the candidates of its bucket: how long it rests, its rank in its host and in the bucket.
--- Reads: state_page, scored (the whole bucket), verdict, ranked, host_cap.
+-- Reads: state_page, scored (the whole bucket), reopened, verdict, ranked, host_cap.
 -- Params: url_key; other_cap, that of a host that is not in host_cap.
 -- Grain: one row if the URL is known, else none.
 SELECT
@@ -19,6 +19,7 @@ SELECT
     p.discovered_at,
     p.asked_at + to_seconds(round(86400 * scored.rest_days)::BIGINT) AS rests_until,
     scored.is_due AS is_candidate,
+    p.url_key IN (SELECT url_key FROM reopened) AS is_reopened,
     verdict.rejected_by,
     coalesce(ranked.priority, scored.priority) AS priority,
     ranked.reason,

@@ -1,5 +1,5 @@
 -- The known URLs of a bucket with what fetching them now is worth; docs/recrawl-policy.md says it in words.
--- Reads: state_page, rest, steering, forced, host_belief.
+-- Reads: state_page, rest, reopened, steering, forced, host_belief.
 -- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well.
 -- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
 -- interval is over, else NULL. rest_days: days from asked_at that it rests.
@@ -15,7 +15,7 @@ WITH known AS (
                 WHEN p.is_sitemap THEN $sitemap_interval_days::DOUBLE
                 ELSE coalesce(s.min_interval_days, $min_interval_days::DOUBLE)
             END,
-            CASE WHEN p.is_seed AND rest.days > 365 THEN 365e0 ELSE rest.days END
+            CASE WHEN o.url_key IS NOT NULL THEN 0e0 WHEN p.is_seed AND rest.days > 365 THEN 365e0 ELSE rest.days END
         ) AS rest_days,
         f.reason AS forced,
         greatest(p.checked_at, p.fetched_at) AS known_at,
@@ -26,6 +26,7 @@ WITH known AS (
         coalesce(evidence_weight(evidence_generation($now::TIMESTAMPTZ) - p.evidence_generation), 0) AS evidence_weight
     FROM state_page AS p
     LEFT JOIN rest ON rest.outcome = p.outcome AND rest.streak = least(p.streak + coalesce(p.status = 410, false)::INTEGER, rest.longest)
+    LEFT JOIN reopened AS o ON o.url_key = p.url_key
     LEFT JOIN steering AS s ON s.url_key = p.url_key
     LEFT JOIN forced AS f ON f.url_key = p.url_key
 ),

@@ -18,6 +18,7 @@ CREATE TABLE page (
     sitemap_priority DOUBLE,
     outcome VARCHAR,
     status USMALLINT,
+    robots_digest BLOB,
     streak USMALLINT NOT NULL,
     last_cycle DATE,
     asked_at TIMESTAMPTZ,
@@ -75,6 +76,7 @@ COMMENT ON COLUMN page.lastmod IS 'latest change that a sitemap or feed has clai
 COMMENT ON COLUMN page.sitemap_priority IS 'priority that a sitemap gave it last, 0 to 1; no part of the ranking unless a rule of yours uses it';
 COMMENT ON COLUMN page.outcome IS 'last outcome; NULL if never asked';
 COMMENT ON COLUMN page.status IS 'last HTTP status';
+COMMENT ON COLUMN page.robots_digest IS 'SHA-256 of the robots.txt that denies it; NULL unless that is its last outcome';
 COMMENT ON COLUMN page.streak IS 'observations in a row of the kind of the last outcome (absent, denied, error); 0 after a success';
 COMMENT ON COLUMN page.last_cycle IS 'cycle of the last observation';
 COMMENT ON COLUMN page.asked_at IS 'fetched_at of the last observation';

@@ -14,7 +14,15 @@ WITH placed AS (
 SELECT
     url_key,
     arg_max(
-        {'outcome': outcome, 'status': status, 'cycle': cycle, 'fetched_at': fetched_at, 'epoch': epoch}, position
+        {
+            'outcome': outcome,
+            'status': status,
+            'robots_digest': CASE WHEN outcome = 'denied_by_robots' THEN robots_digest END,
+            'cycle': cycle,
+            'fetched_at': fetched_at,
+            'epoch': epoch
+        },
+        position
     ) AS last,
     arg_max({'fetched_at': fetched_at, 'redirect_url': redirect_url}, position) FILTER (is_success(outcome)) AS success,
     arg_max({'etag': etag, 'last_modified': last_modified}, position)

@@ -37,6 +37,7 @@ SELECT
     coalesce(mentioned.sitemap_priority, base.sitemap_priority) AS sitemap_priority,
     coalesce(asked.last.outcome, base.outcome) AS outcome,
     CASE WHEN asked.last IS NULL THEN base.status ELSE asked.last.status END AS status,
+    CASE WHEN asked.last IS NULL THEN base.robots_digest ELSE asked.last.robots_digest END AS robots_digest,
     CASE
         WHEN streak.kind IS NULL THEN coalesce(base.streak, 0)
         WHEN streak.kind = 'success' THEN 0

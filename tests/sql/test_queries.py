@@ -63,6 +63,7 @@ RESULTS = {
     "evidence": "state/evidence",
     "host_sums": "plan/host_sums",
     "host_belief": "plan/host_belief",
+    "reopened": "plan/reopened",
     "scored": "plan/scored",
     "ranked": "plan/ranked",
     "folded": "state/fold_touched",

@@ -18,10 +18,23 @@ from crawler.core.outcomes import CONSEQUENCES, RETIRED_DAYS, Outcome
 from crawler.core.scope import Scope
 from crawler.stages import plan, seed
 from crawler.store import query
+from crawler.store.explain import explain
 from crawler.store.lake import Lake
 from crawler.store.plans import read_plan
 from crawler.store.state import open_state, write_checkpoint
-from tests.store.small_lake import DAY, NOON, Row, digest, host_state, known, lake_at, make_known, observed, write
+from tests.store.small_lake import (
+    DAY,
+    NOON,
+    Row,
+    asked_robots,
+    digest,
+    host_state,
+    known,
+    lake_at,
+    make_known,
+    observed,
+    write,
+)
 
 URL = "http://a.test/1"
 PAGE = "http://a.test/2"  # no seed
@@ -150,6 +163,36 @@ def test_a_url_rests_after_what_it_met_and_longer_each_time_in_a_row(
     assert PAGE in plan_of(lake)
     lake.clock.instant -= timedelta(seconds=2)
     assert PAGE not in plan_of(lake)
+
+
+@pytest.mark.parametrize(
+    ("denied_by", "newest", "is_planned"),
+    [
+        ("old", {"body_digest": digest("new")}, True),
+        ("old", {"verdict": "allow"}, True),
+        ("old", {"body_digest": digest("old")}, False),
+        ("old", {"verdict": "disallow"}, False),
+        ("old", {"body_digest": digest("new"), "final": False}, False),
+        ("old", {"body_digest": digest("new"), "origin": "https://a.test"}, False),
+        (None, {"body_digest": digest("new")}, False),
+    ],
+    ids=["another", "none any more", "the same", "unreachable", "a hop", "of another origin", "not known by which"],
+)
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_what_robots_txt_denied_is_a_candidate_again_when_it_has_changed(
+    tmp_path: Path, has_checkpoint: bool, denied_by: str | None, newest: Row, is_planned: bool
+) -> None:
+    lake = seeded(tmp_path)
+    make_known(lake, PAGE)
+    version = digest(denied_by) if denied_by else None
+    for days_ago in (9, 8, 1):  # the third denial in a row rests for seven days
+        ask(lake, "denied_by_robots", days_ago=days_ago, url=PAGE, sent=False, robots_digest=version)
+    write(lake, 0, {"robots": [asked_robots("a.test", at=NOON - timedelta(days=2), body_digest=digest("old"))]})
+    write(lake, 0, {"robots": [asked_robots("a.test", at=NOON, **newest)]})
+    if has_checkpoint:
+        write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
+    assert (PAGE in plan_of(lake)) is is_planned
+    assert ("robots.txt is another" in explain(lake, PAGE).next_plan.reason) is is_planned
 
 
 def test_a_page_that_answers_410_skips_the_first_look_after_a_404_and_a_seed_rests_a_year_at_most(

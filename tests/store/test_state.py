@@ -91,6 +91,7 @@ def observations(draw: st.DrawFn) -> tuple[str, list[Row]]:
             "content_changed": draw(st.none() | st.booleans()) if outcome == "ok" and body else None,
             "signalled": draw(st.booleans()),
             "modified_trusted": draw(st.booleans()),
+            "robots_digest": draw(st.none() | st.sampled_from([b"r", b"s"])),
             "modified_at": draw(st.none() | st.sampled_from([0.0, 1.5, 90.0])),  # days before; made an instant below
         }
         if body:
@@ -229,7 +230,17 @@ class PlainLoop:
             "is_sitemap": False,
         }
         unset = (
-            *("outcome", "status", "asked_at", "fetched_at", "changed_at", "etag", "last_modified", "body_digest"),
+            *(
+                "outcome",
+                "status",
+                "robots_digest",
+                "asked_at",
+                "fetched_at",
+                "changed_at",
+                "etag",
+                "last_modified",
+                "body_digest",
+            ),
             *("body_bytes", "title", "language", "canonical_url", "redirect_url", "duplicate_of"),
             *("simhash", "near_of"),
             "noindex",
@@ -252,6 +263,7 @@ class PlainLoop:
         is_of_a_kind = page["outcome"] and kind_of(page) is kind_of(row)
         page["streak"] = page["streak"] + 1 if is_of_a_kind else 1
         page |= {"outcome": row["outcome"], "status": row["status"], "asked_at": row["fetched_at"]}
+        page["robots_digest"] = row["robots_digest"] if row["outcome"] == "denied_by_robots" else None
         page["last_epoch"] = epoch
         if row["outcome"] in ("ok", "not_modified", "gone", "redirected"):
             self._check(page, row)
