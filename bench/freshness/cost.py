@@ -61,7 +61,8 @@ def _open(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     query.keep_rows(con, "noisy_host", "host_key UBIGINT, noisy BOOLEAN", [])
     columns = "url_key UBIGINT, weight DOUBLE, min_interval_days DOUBLE, max_interval_days DOUBLE"
     query.keep_rows(con, "steering", columns, [])
-    query.keep_rows(con, "reopened", "url_key UBIGINT", [])
+    for table in ("reopened", "repeated_page"):
+        query.keep_rows(con, table, "url_key UBIGINT", [])
     query.keep_rows(con, "forced", "url_key UBIGINT, reason VARCHAR", [])
     query.keep_rows(con, "host_cap", "host_key UBIGINT, host VARCHAR, cap BIGINT", [])
 

@@ -121,7 +121,8 @@ class Product:
         steering = "url_key UBIGINT, weight DOUBLE, min_interval_days DOUBLE, max_interval_days DOUBLE"
         weights = [(number, weight, None, None) for number, weight in enumerate(web.weight.tolist())]
         query.keep_rows(self._con, "steering", steering, weights)
-        query.keep_rows(self._con, "reopened", "url_key UBIGINT", [])
+        for table in ("reopened", "repeated_page"):
+            query.keep_rows(self._con, table, "url_key UBIGINT", [])
         query.keep_rows(self._con, "forced", "url_key UBIGINT, reason VARCHAR", [])
         query.keep_rows(self._con, "noisy_host", "host_key UBIGINT, noisy BOOLEAN", [])
         query.keep_rows(self._con, "host_cap", "host_key UBIGINT, host VARCHAR, cap BIGINT", [])

@@ -83,7 +83,7 @@ def find_candidates(
 def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
     """Make the tables host_sums, host_belief and scored, and the view candidate.
 
-    `con` has state_page, rest, reopened, steering, forced, noisy_host and crawl_belief.
+    `con` has state_page, rest, reopened, repeated_page, steering, forced, noisy_host and crawl_belief.
     """
     for table in ("host_sums", "host_belief", "scored"):
         query.materialise(con, table, f"plan/{table}", parameters)

@@ -1,5 +1,5 @@
 -- What is believed of one URL, step by step as in plan/scored, and the rules that steer it.
--- Reads: state_page, scored (the whole bucket), host_belief, steering, forced.
+-- Reads: state_page, scored (the whole bucket), repeated_page, host_belief, steering, forced.
 -- Params: now, url_key.
 -- Grain: one row if the URL is known, else none. days: since the copy was made, NULL without one.
 WITH known AS MATERIALIZED (
@@ -11,7 +11,7 @@ WITH known AS MATERIALIZED (
         p.lastmod > known_at AS signalled,
         h.signal_lag,
         coalesce(st.weight, 1e0) AS rule_weight,
-        page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL) AS page_weight,
+        page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL OR r.url_key IS NOT NULL) AS page_weight,
         st.max_interval_days,
         f.reason AS forced,
         s.rank_class,
@@ -23,6 +23,7 @@ WITH known AS MATERIALIZED (
     FROM state_page AS p
     JOIN scored AS s ON s.url_key = p.url_key
     JOIN host_belief AS h ON h.host_key = p.host_key
+    LEFT JOIN repeated_page AS r ON r.url_key = p.url_key
     LEFT JOIN steering AS st ON st.url_key = p.url_key
     LEFT JOIN forced AS f ON f.url_key = p.url_key
     WHERE p.url_key = $url_key::UBIGINT

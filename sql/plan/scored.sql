@@ -1,5 +1,5 @@
 -- The known URLs of a bucket with what fetching them now is worth; docs/recrawl-policy.md says it in words.
--- Reads: state_page, rest, reopened, steering, forced, host_belief.
+-- Reads: state_page, rest, reopened, repeated_page, steering, forced, host_belief.
 -- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well.
 -- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
 -- interval is over, else NULL. rest_days: days from asked_at that it rests.
@@ -20,13 +20,14 @@ WITH known AS (
         f.reason AS forced,
         greatest(p.checked_at, p.fetched_at) AS known_at,
         s.max_interval_days,
-        coalesce(s.weight, 1e0) * page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL) AS weight,
+        coalesce(s.weight, 1e0) * page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL OR r.url_key IS NOT NULL) AS weight,
         p.lastmod > known_at AS signalled,
         coalesce(p.evidence, no_evidence()) AS evidence,
         coalesce(evidence_weight(evidence_generation($now::TIMESTAMPTZ) - p.evidence_generation), 0) AS evidence_weight
     FROM state_page AS p
     LEFT JOIN rest ON rest.outcome = p.outcome AND rest.streak = least(p.streak + coalesce(p.status = 410, false)::INTEGER, rest.longest)
     LEFT JOIN reopened AS o ON o.url_key = p.url_key
+    LEFT JOIN repeated_page AS r ON r.url_key = p.url_key
     LEFT JOIN steering AS s ON s.url_key = p.url_key
     LEFT JOIN forced AS f ON f.url_key = p.url_key
 ),

@@ -1,5 +1,6 @@
 """What stands above the ranking by value, which hints a plan trusts, and that no URL is lost to its past."""
 
+import math
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from crawler.core.outcomes import CONSEQUENCES, RETIRED_DAYS, Outcome
 from crawler.stages import plan, seed
 from crawler.store import candidates
+from crawler.store.explain import explain
 from crawler.store.lake import Lake
 from crawler.store.plans import read_plan
 from tests.stages.test_plan import planned
@@ -86,6 +88,22 @@ def test_a_claimed_change_counts_as_far_as_such_claims_of_the_host_were_true(
     rows = {row["url"]: row for row in choose(lake, again=False)}
     assert [url for url, row in rows.items() if row["signalled"]] == [PAGES[7]]
     assert (rows[PAGES[7]]["priority"] > plain[PAGES[7]]) == is_earlier
+
+
+def test_a_page_of_a_text_that_too_many_pages_of_its_host_have_counts_a_tenth(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path, traps={"max_urls_per_text": 2})
+    seed.run(lake, PAGES[:5])
+    other_host = PAGES[4].replace("a.test", "b.test")
+    seed.run(lake, [other_host])
+    see_all(lake, "not here", NOON - timedelta(days=3), [*PAGES[:3], other_host])
+    see_all(lake, "twice", NOON - timedelta(days=3), PAGES[3:5])
+    priority = {row["url"]: row["priority"] for row in choose(lake)}
+    told = explain(lake, PAGES[0])
+    usual = priority[other_host]
+    assert {url: usual - priority[url] for url in PAGES[3:5]} == dict.fromkeys(PAGES[3:5], 0)
+    assert {round((usual - priority[url]) / 4096, 2) for url in PAGES[:2]} == {round(math.log2(10), 2)}
+    assert told.outlook is not None
+    assert told.outlook.weight == pytest.approx(0.1)
 
 
 def test_a_host_whose_pages_differ_at_every_look_is_noisy_and_the_settings_have_the_last_word(tmp_path: Path) -> None:
