@@ -62,9 +62,10 @@ _GONE = (1, 7, 30, 90, 365, RETIRED_DAYS)
 _REFUSED = (1, 7, 30, 90)
 # Ten failures in a row are no failure of the day: as if it were gone.
 _BACK_OFF = (1, 2, 4, 8, 16, 30, 30, 30, 30, 90, 365, RETIRED_DAYS)
-# Another robots.txt of the origin ends this rest. Where nothing else of the origin is asked for none is read, so a place in
-# the plan is spent on finding out.
-_DENIED = (1, 3, 7)
+# Another robots.txt of the origin ends these rests. Where nothing else of the origin is asked for none is read, so places
+# in the plan are spent on finding out: they would go to pages, so they must be few.
+_DENIED = (7, 30, 90)
+_UNREACHABLE = (1, 1, 2, 4, 8, 16, 30)
 
 CONSEQUENCES: dict[Outcome, Consequence] = {
     Outcome.OK: Consequence("The page was fetched.", Kind.SUCCESS),
@@ -73,7 +74,9 @@ CONSEQUENCES: dict[Outcome, Consequence] = {
     Outcome.GONE: Consequence("The page is gone (404, 410).", Kind.ABSENT, _GONE),
     Outcome.DENIED_BY_ROBOTS: Consequence("robots.txt disallows the URL; it was not requested.", Kind.DENIED, _DENIED),
     Outcome.ROBOTS_UNREACHABLE: Consequence(
-        "robots.txt could not be read, so nothing of its origin was requested (RFC 9309 2.3.1.4).", Kind.DENIED
+        "robots.txt could not be read, so nothing of its origin was requested (RFC 9309 2.3.1.4).",
+        Kind.DENIED,
+        _UNREACHABLE,
     ),
     Outcome.REFUSED: Consequence("The server refuses us (401, 403, 451).", Kind.ABSENT, _REFUSED),
     Outcome.RATE_LIMITED: Consequence("The server asks for fewer requests (429, 503 with Retry-After).", Kind.ERROR),

@@ -263,7 +263,7 @@ class _Story:
             return Verdict("bucket_budget", reason, **place)
         reason = f"due: rank {standing['host_rank']} in its host, priority {standing['priority']}"
         if standing["is_reopened"]:
-            reason = f"{reason}; robots.txt is another than the one that denied it"
+            reason = f"{reason}; robots.txt is another than the one that kept it out"
         return Verdict("eligible", f"{reason}; admitted if the budget of all buckets reaches it", **place)
 
     def _purged(self) -> str:

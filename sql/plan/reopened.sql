@@ -1,5 +1,6 @@
--- The URLs that a robots.txt denied which is not the newest one known of their origin any more. What they were denied by is
--- not known of before version 3 of the schema, and a robots.txt that cannot be read now does not make a difference.
+-- The URLs that a robots.txt denied which is not the newest one known of their origin any more, or whose robots.txt could
+-- not be read then and can now. What denied them is not known of before version 3 of the schema, and a robots.txt that
+-- cannot be read now does not make a difference.
 -- Reads: state_page, base_robots, tail_robots.
 -- Grain: one row per URL.
 WITH decision AS (
@@ -15,7 +16,12 @@ SELECT p.url_key
 FROM state_page AS p
 JOIN newest ON newest.origin = regexp_extract(p.url, '^[a-z]+://[^/?]+')
 WHERE
-    p.outcome = 'denied_by_robots'
-    AND p.robots_digest IS NOT NULL
-    AND newest.verdict <> 'disallow'
-    AND newest.body_digest IS DISTINCT FROM p.robots_digest
+    newest.verdict <> 'disallow'
+    AND (
+        p.outcome = 'robots_unreachable'
+        OR (
+            p.outcome = 'denied_by_robots'
+            AND p.robots_digest IS NOT NULL
+            AND newest.body_digest IS DISTINCT FROM p.robots_digest
+        )
+    )

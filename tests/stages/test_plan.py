@@ -145,8 +145,10 @@ def test_a_page_rests_for_the_least_interval(tmp_path: Path, days: float, is_pla
         (["timed_out"] * 6, 30),
         (["timed_out"] * 10, 90),
         (["unwanted_type"], 90),
-        (["denied_by_robots"], 1),
-        (["robots_unreachable"], 0.5),
+        (["denied_by_robots"], 7),
+        (["denied_by_robots"] * 3, 90),
+        (["robots_unreachable"], 1),
+        (["robots_unreachable"] * 4, 4),
         (["gone", "ok"], 0.5),
         (["ok", "gone"], 1),
     ],
@@ -185,14 +187,23 @@ def test_what_robots_txt_denied_is_a_candidate_again_when_it_has_changed(
     lake = seeded(tmp_path)
     make_known(lake, PAGE)
     version = digest(denied_by) if denied_by else None
-    for days_ago in (9, 8, 1):  # the third denial in a row rests for seven days
-        ask(lake, "denied_by_robots", days_ago=days_ago, url=PAGE, sent=False, robots_digest=version)
+    ask(lake, "denied_by_robots", days_ago=1, url=PAGE, sent=False, robots_digest=version)
     write(lake, 0, {"robots": [asked_robots("a.test", at=NOON - timedelta(days=2), body_digest=digest("old"))]})
     write(lake, 0, {"robots": [asked_robots("a.test", at=NOON, **newest)]})
     if has_checkpoint:
         write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
     assert (PAGE in plan_of(lake)) is is_planned
     assert ("robots.txt is another" in explain(lake, PAGE).next_plan.reason) is is_planned
+
+
+@pytest.mark.parametrize("verdict", ["rules", "allow", "disallow"])
+def test_what_waited_for_a_robots_txt_is_a_candidate_again_when_it_can_be_read(tmp_path: Path, verdict: str) -> None:
+    lake = seeded(tmp_path)
+    make_known(lake, PAGE)
+    for days_ago in (9, 8, 7, 1):  # the fourth time in a row rests for four days
+        ask(lake, "robots_unreachable", days_ago=days_ago, url=PAGE, sent=False)
+    write(lake, 0, {"robots": [asked_robots("a.test", at=NOON, verdict=verdict, body_digest=digest("now"))]})
+    assert (PAGE in plan_of(lake)) is (verdict != "disallow")
 
 
 def test_a_page_that_answers_410_skips_the_first_look_after_a_404_and_a_seed_rests_a_year_at_most(
