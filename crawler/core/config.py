@@ -119,6 +119,10 @@ class ScopeSettings(Section):
     )
 
 
+NEAR_BITS = 3
+"""Bits of 64 by which two SimHashes may differ that are near; docs/near-duplicates.md says why."""
+
+
 class CopySettings(Section):
     """When two pages count as copies."""
 
@@ -129,12 +133,18 @@ class CopySettings(Section):
         "equal bodies are copies at any length.",
     )
     max_distance: int = Field(
-        default=3,
+        default=NEAR_BITS,
         ge=0,
         le=6,
         description="Bits by which the SimHashes of near copies may differ. They are grouped and shown, never dropped. "
-        "Each bit more makes the search dearer and groups more pages that only share a template; 0: no search.",
+        "Each bit more makes the search dearer and groups more pages that only share a template; 0: no search. "
+        f"On a noisy host a page has not changed within as many bits ({NEAR_BITS} without a search).",
     )
+
+    @property
+    def noise_bits(self) -> int:
+        """Bits by which the SimHashes of two versions of a page may differ that count as one on a noisy host."""
+        return self.max_distance or NEAR_BITS
 
 
 class TrapSettings(Section):

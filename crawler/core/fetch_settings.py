@@ -177,8 +177,9 @@ class HostFetchSettings(Section):
     )
     noisy: bool | None = Field(
         default=None,
-        description="Whether pages of the host differ a little at every look (counters, tokens), so that near copies "
-        "count as unchanged when change rates are learned. Unset: measured by fetches within an hour of each other.",
+        description="Whether pages of the host differ a little at every look (counters, tokens), so that within "
+        "copies.max_distance bits they count as unchanged when change rates are learned. Unset: measured by fetches "
+        "within an hour of each other.",
         examples=[True],
     )
     connections: int = Field(

@@ -62,8 +62,8 @@ _GONE = (1, 7, 30, 90, 365, RETIRED_DAYS)
 _REFUSED = (1, 7, 30, 90)
 # Ten failures in a row are no failure of the day: as if it were gone.
 _BACK_OFF = (1, 2, 4, 8, 16, 30, 30, 30, 30, 90, 365, RETIRED_DAYS)
-# Another robots.txt of the origin ends these rests. Where nothing else of the origin is asked for none is read, so places
-# in the plan are spent on finding out: they would go to pages, so they must be few.
+# Another robots.txt of the origin ends these rests. Where nothing else of the origin is asked for none is read, so
+# places in the plan are spent on finding out: they would go to pages, so they must be few.
 _DENIED = (7, 30, 90)
 _UNREACHABLE = (1, 1, 2, 4, 8, 16, 30)
 

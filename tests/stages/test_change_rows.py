@@ -44,20 +44,30 @@ def test_last_modified_dates_a_change_unless_it_is_the_time_of_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("noisy", "bits", "counts"),
-    [(False, 1, True), (True, 1, False), (True, 3, False), (True, 4, True), (True, None, True)],
+    ("noisy", "bits", "max_distance", "counts"),
+    [
+        (False, 1, 3, True),
+        (True, 1, 3, False),
+        (True, 3, 3, False),
+        (True, 4, 3, True),
+        (True, 4, 4, False),
+        (True, 2, 1, True),
+        (True, 3, 0, False),
+        (True, 4, 0, True),
+        (True, None, 3, True),
+    ],
 )
 def test_on_a_noisy_host_a_near_copy_has_changed_and_does_not_count(
-    tmp_path: object, noisy: bool, bits: int | None, counts: bool
+    tmp_path: object, noisy: bool, bits: int | None, max_distance: int, counts: bool
 ) -> None:
     held = {"body_digest": digest("old"), "text_digest": digest("old"), "simhash": 0b1010}
     target = Target(1, 2, "http://a.test/", "http://a.test/", "a.test", 0, 0, 0, **held, noisy=noisy, signalled=True)
-    settings = lake_at(tmp_path).settings
+    settings = lake_at(tmp_path, copies={"max_distance": max_distance}).settings
     found = visit(
         target, answered(), DAY, settings, url_rules=settings.url_rules, conditional=False, robots_digest=None
     )
     simhash = None if bits is None else 0b1010 ^ ((1 << bits) - 1)
-    complete(found, Reading(body_digest=digest("new"), text_digest=digest("new"), simhash=simhash), settings.fetch)
+    complete(found, Reading(body_digest=digest("new"), text_digest=digest("new"), simhash=simhash), settings)
     row = found.observation
     assert (row["content_changed"], row["counts_as_changed"]) == (True, counts)
     assert (row["signalled"], row["modified_trusted"]) == (True, False)

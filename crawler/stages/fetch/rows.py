@@ -30,7 +30,6 @@ from crawler.stages.fetch.hosts import Origin
 _LONGEST_VALIDATOR = (
     1000  # characters; a longer one would be carried through every plan, and is refused when it comes back
 )
-_NOISE_BITS = 3  # of 64, as for near copies
 _ANSWER_TIME = timedelta(minutes=5)
 _KEPT = "".join(chr(code) for code in range(0x21, 0x7F)) + " "
 
@@ -112,18 +111,18 @@ def visit(
     return found
 
 
-def complete(found: Visit, reading: Reading, settings: FetchSettings) -> None:
+def complete(found: Visit, reading: Reading, settings: Settings) -> None:
     """Add to a visit what came of reading its page, sitemap or feed."""
     row, target, reply = found.observation, found.target, found.reply
     if reading.error is not None:
         row |= {"outcome": Outcome.PARSER_FAILED.value, "error": printable(reading.error)}
         return
-    if target.is_sitemap and reading.sitemap is None and not _is_wanted_page(reply, settings):
+    if target.is_sitemap and reading.sitemap is None and not _is_wanted_page(reply, settings.fetch):
         row |= {"outcome": Outcome.UNWANTED_TYPE.value, "error": "it is named as a sitemap and is none"}
         return
     body = reply.body or b""
     is_same = reading.body_digest == target.body_digest
-    is_stored = not is_same and not reading.noarchive and len(body) <= settings.max_body_bytes
+    is_stored = not is_same and not reading.noarchive and len(body) <= settings.fetch.max_body_bytes
     changed = _has_changed(target, reading.text_digest, is_same=is_same)
     row |= {
         "etag": _validator(reply, "etag"),
@@ -139,7 +138,7 @@ def complete(found: Visit, reading: Reading, settings: FetchSettings) -> None:
         "text_bytes": reading.text_bytes,
         "simhash": reading.simhash,
         "content_changed": changed,
-        "counts_as_changed": changed and not _is_noise(target, reading.simhash),
+        "counts_as_changed": changed and not _is_noise(target, reading.simhash, settings.copies.noise_bits),
         "title": reading.title,
         "language": reading.language,
         "noindex": reading.noindex,
@@ -365,11 +364,11 @@ def _has_changed(target: Target, text_digest: bytes, *, is_same: bool) -> bool |
     return None if target.text_digest is None else text_digest != target.text_digest
 
 
-def _is_noise(target: Target, simhash: int | None) -> bool:
+def _is_noise(target: Target, simhash: int | None, bits: int) -> bool:
     """Whether a change of text is no more than what a noisy host's pages differ by at every look."""
     if not target.noisy or simhash is None or target.simhash is None:
         return False
-    return (simhash ^ target.simhash).bit_count() <= _NOISE_BITS
+    return (simhash ^ target.simhash).bit_count() <= bits
 
 
 def _capture(target: Target, reply: Reply, body: bytes, digest: bytes, charset: str | None) -> Row:

@@ -130,7 +130,7 @@ class Turns:
     def _record(self, readings: Sequence[tuple[rows.Visit, Reading]], links: LinkColumns) -> None:
         """Write down pages that have been read, with their links, in one piece."""
         for found, reading in readings:
-            rows.complete(found, reading, self._task.settings.fetch)
+            rows.complete(found, reading, self._task.settings)
         with self._engine.lock:
             for found, _ in readings:
                 captures = [found.capture] if found.capture else []
