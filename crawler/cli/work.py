@@ -17,7 +17,18 @@ from crawler.store.live import running
 from crawler.store.reader import open_reader
 
 # A report of the lake is these named questions, in this order.
-_REPORT = ("cycles", "coverage", "freshness", "outcomes", "late", "politeness", "copies", "rejected")
+_REPORT = (
+    "cycles",
+    "coverage",
+    "freshness",
+    "outcomes",
+    "late",
+    "politeness",
+    "copies",
+    "rejected",
+    "traps",
+    "identity",
+)
 
 
 def run(

@@ -1,6 +1,6 @@
 -- Which links were no URL to crawl, and which parameters were dropped from the identity of links, by host?
 -- Reads: observation (of each URL the newest answer with links).
--- Grain: one row per host, fate (rejected or dropped) and reason or name of the parameter.
+-- Grain: one row per host, fate (rejected or dropped) and reason or name of the parameter, most links first, at most fifty.
 WITH read AS (
     SELECT host, rejected_links, dropped_parameters
     FROM observation
@@ -18,3 +18,4 @@ SELECT host, fate, reason AS what, sum(links)::BIGINT AS links, count(*) AS page
 FROM counted
 GROUP BY host, fate, what
 ORDER BY links DESC, host, fate, what
+LIMIT 50

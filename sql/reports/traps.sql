@@ -1,6 +1,6 @@
 -- Where do sites make URLs without end: what did rules of traps stop, and what do they keep out of plans now?
 -- Reads: rejected.
--- Grain: one row per rule, host and, where the rule is about one, path pattern.
+-- Grain: one row per rule, host and, where the rule is about one, path pattern, most URLs first, at most fifty.
 WITH newest AS (
     SELECT bucket, max((epoch, sequence)) AS place FROM rejected GROUP BY bucket
 )
@@ -18,3 +18,4 @@ JOIN newest ON newest.bucket = r.bucket
 WHERE r.rule LIKE 'traps.%'
 GROUP BY r.rule, r.host, r.pattern
 ORDER BY stopped_when_found + kept_out_of_plans DESC, r.rule, r.host, r.pattern
+LIMIT 50
