@@ -21,7 +21,7 @@ _BENCH = Path(__file__).resolve().parents[1]
 _OUT = _BENCH / "out"
 _RECORD = _BENCH / "freshness.json"
 _IMAGE = _BENCH.parent / "docs" / "images" / "freshness.png"
-_STABLE_CYCLES = 10
+_STABLE_CYCLES = 4
 _COST_URLS = 10_000_000
 
 

@@ -13,8 +13,6 @@ from bench.freshness.scenarios import BLIND, KNOWING, PRODUCT, Scenario
 from bench.freshness.simulate import Run, play
 from bench.freshness.web import CYCLES
 
-COMPARED_CYCLES = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -44,15 +42,14 @@ def run_all(scenarios: Iterable[Scenario], processes: int, *, whole: bool) -> li
 def run_scenario(scenario: Scenario, *, whole: bool) -> Result:
     """Play every policy in one scenario.
 
-    Gates with a goal are played by the SQL to the end. So are the others if whole, or if SQL does not choose in their
-    first 10 cycles what the rule in numpy does; else that rule stands for it, which takes a hundredth of the time.
+    whole: the SQL to the end. Else over `sql_cycles`, unless it chooses otherwise than the rule in numpy there.
     """
     web = scenario.web()
     limits = scenario.limits(web)
     bound = scenario.bound(web)
     runs = {name: play(web, make(web, limits), limits) for name, make in (BLIND | KNOWING).items()}
     reference = play(web, Reference(web, limits), limits)
-    compared = web.cycles if whole or scenario.goal is not None else same_cycles(scenario, COMPARED_CYCLES)
+    compared = web.cycles if whole or scenario.sql_cycles == web.cycles else same_cycles(scenario, scenario.sql_cycles)
     product = reference
     if compared in {0, web.cycles}:
         product = play_product(scenario)
