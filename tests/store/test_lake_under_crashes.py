@@ -242,7 +242,7 @@ def run_machine(machine: type[RuleBasedStateMachine], examples: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [LakeUnderCrashes, LakeUnderTakeOvers])
 def test_nothing_is_lost_doubled_or_fetched_again_whoever_dies_or_stops(machine: type[RuleBasedStateMachine]) -> None:
-    run_machine(machine, 10)
+    run_machine(machine, 6)
 
 
 def count_every_file(self: Settled, epoch: int, sequence: int) -> bool:
