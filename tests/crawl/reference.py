@@ -2,9 +2,10 @@
 
 A cycle fetches every URL that became known in the cycle before. Links are followed from first copies only; two pages
 are copies if their bodies are equal, or their texts (long enough) and their sets of links. The first copy is the one
-fetched in the earliest cycle, within a cycle the one with the shortest, then smallest URL. Redirects are always
-followed. The sitemap of a host is a page that becomes known with the first of its pages, and is nobody's copy. Walks
-the pages that the webs say they have; never reads HTML or a URL's text.
+fetched in the earliest cycle, within a cycle the one that itself or another of these copies names as canonical, else
+one that names no other, then the one with the shortest, then smallest URL. Redirects are always followed. The sitemap
+of a host is a page that becomes known with the first of its pages, and is nobody's copy. Walks the pages that the webs
+say they have; never reads HTML or a URL's text.
 """
 
 from collections.abc import Iterable
@@ -42,22 +43,37 @@ def reference_crawl(webs: Iterable[Web]) -> Expected:
         outcomes = {url: _outcome(web, page) for url, (web, page) in new.items()}
         expected.cycles.append(outcomes)
         found = _sitemaps(new, met)
-        for url in sorted(new, key=lambda url: (len(url), url)):
-            web, page = new[url]
+        first = _first_copies({url: place for url, place in new.items() if outcomes[url] == "ok"})
+        for url, (web, page) in new.items():
             targets = [web.pages[link.target] for link in page.links if _followed(page, link.nofollow, link.target)]
             if outcomes[url] == "ok":
                 if "noarchive" not in page.directives:
                     expected.contents.add(page.response.body)
-                identities = _identities(web, page)
-                if identities & seen:
+                if any(identity in seen or first[identity] != url for identity in _identities(web, page)):
                     expected.copies.add(url)
                     targets = []
-                seen |= identities
             elif outcomes[url] != "redirected":
                 targets = []
             found += [(web, target) for target in targets]
+        seen |= first.keys()
         new = _unknown(found, known)
     return expected
+
+
+def _first_copies(pages: dict[str, tuple[Web, Page]]) -> dict[object, str]:
+    """By what makes pages copies the URL of the one among `pages` that stands for the others."""
+    alike: dict[object, dict[str, str | None]] = {}
+    for url, (web, page) in pages.items():
+        target = next((link.target for link in page.links if link.kind == "canonical"), None)
+        canonical = None if target is None else web.url(web.pages[target])
+        for identity in _identities(web, page):
+            alike.setdefault(identity, {})[url] = canonical
+
+    def standing(url: str, canonicals: dict[str, str | None]) -> tuple[int, int, str]:
+        rank = 0 if url in canonicals.values() else 1 if canonicals[url] is None else 2
+        return rank, len(url), url
+
+    return {identity: min(named, key=lambda url: standing(url, named)) for identity, named in alike.items()}
 
 
 def _sitemaps(new: dict[str, tuple[Web, Page]], met: set[str]) -> list[tuple[Web, Page]]:
