@@ -30,7 +30,7 @@ demo: $(INSTALLED) ## run five daily cycles under a throw-away Airflow against a
 	@$(BIN)/recrawl demo $(DEMO)
 
 test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --durations 20 $(TESTS)
 
 soak: $(INSTALLED) ## kill one long fetch 200 times at random moments (SOAK_SEED=... repeats an earlier run)
 	@SOAK_KILLS=200 SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 -q -rP tests/crawl/test_kill_and_resume.py -k random_moments
