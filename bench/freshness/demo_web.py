@@ -13,7 +13,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from bench.freshness.variants import UNIFORM, sql_with
 from crawler.core.clock import SimulatedClock
@@ -34,18 +35,21 @@ _PART = 10
 # One is asked every 2 s only; the others have nothing to be fresh, or more URLs than pages.
 _LEFT_OUT = ("patient", "calendar", "closed", "sessions")
 _BUCKETS = 1
+_SITEMAP_DAYS = 30  # a tenth of so few pages is as many as the sitemaps
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
     """What a policy made of it. Freshness: mean over the days of the share of live pages whose stored copy is current.
 
-    originals: of pages only that are no copy of another, since the product plans copies at a tenth of their weight.
+    weighted: the same, by the weights of the plan (more for more in-links, a tenth for copies), which is what the
+    product keeps fresh. originals: of pages only that are no copy of another.
     """
 
     policy: str
     freshness: float
     last_15_days: float
+    weighted: float
     originals: float
     fetches: int
     pages: int
@@ -56,16 +60,20 @@ def main(*, record: bool = False) -> int:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         ours, uniform = pool.map(play_month, ("recrawl", "uniform"))
-    print(f"{_DAYS} days, {_HOSTS - len(_LEFT_OUT)} hosts, {ours.pages} pages, a budget of 1/{_PART} a day; % current")
+    print(
+        f"{_DAYS} days, {_HOSTS - len(_LEFT_OUT)} hosts, {ours.pages} pages, a budget of 1/{_PART} a day, "
+        f"sitemaps once in {_SITEMAP_DAYS} days; % current"
+    )
     for month in (ours, uniform):
         print(
             f"  {month.policy:8} {100 * month.freshness:.1f}   last 15 days {100 * month.last_15_days:.1f}   "
-            f"originals {100 * month.originals:.1f}   {month.fetches} fetches"
+            f"weighted {100 * month.weighted:.1f}   originals {100 * month.originals:.1f}   {month.fetches} fetches"
         )
     result = {
         month.policy: {
             "freshness": round(month.freshness, 4),
             "last_15_days": round(month.last_15_days, 4),
+            "weighted": round(month.weighted, 4),
             "originals": round(month.originals, 4),
             "fetches": month.fetches,
         }
@@ -99,19 +107,25 @@ def _crawl(policy: str, web: DemoWeb, folder: Path, clock: SimulatedClock) -> Mo
         _run_cycle(Lake.open(settings, clock), number)
     pages = [url for url in truth.urls(clock.now()) if not _is_left_out(url)]
     settings = _settings(folder, web.resolve, {"budget_urls": len(pages) // _PART})
-    fresh, fresh_originals, fetches = [], [], 0
+    fresh, fresh_weight, fresh_originals, fetches = [], [], [], 0
     for number in range(_FINDING_DAYS, _FINDING_DAYS + _DAYS):
         clock.set(_start(number))
         lake = Lake.open(settings, clock)
         fetches += _run_cycle(lake, number)
         now, end = clock.now(), _start(number + 1)
         live = [url for url in truth.urls(now) if not _is_left_out(url)]
-        current = dict(zip(live, _currency(lake, truth, live, now, end), strict=True))
+        known = _known(lake)
+        current = {
+            url: _currency(truth, url, known[url].fetched_at if url in known else None, now, end) for url in live
+        }
+        weights = {url: known[url].weight if url in known else 1.0 for url in live}
         originals = [share for url, share in current.items() if truth.original(url) == url]
         fresh.append(sum(current.values()) / len(live))
+        fresh_weight.append(sum(weights[url] * current[url] for url in live) / sum(weights.values()))
         fresh_originals.append(sum(originals) / len(originals))
-    last = fresh[-15:]
-    return Month(policy, sum(fresh) / _DAYS, sum(last) / len(last), sum(fresh_originals) / _DAYS, fetches, len(pages))
+    return Month(
+        policy, fmean(fresh), fmean(fresh[-15:]), fmean(fresh_weight), fmean(fresh_originals), fetches, len(pages)
+    )
 
 
 def _run_cycle(lake: Lake, number: int) -> int:
@@ -129,19 +143,27 @@ def _run_cycle(lake: Lake, number: int) -> int:
     return admitted
 
 
-def _currency(lake: Lake, truth: Truth, urls: list[str], now: datetime, end: datetime) -> list[float]:
-    """Of each URL, for how much of the time from `now` to `end` its stored copy is what the web shows."""
-    fetched: dict[str, datetime] = {}
+class _Known(NamedTuple):
+    fetched_at: datetime | None
+    weight: float
+
+
+def _known(lake: Lake) -> dict[str, _Known]:
+    """By URL: when its copy was fetched, and its weight in a plan."""
+    known: dict[str, _Known] = {}
     for bucket in range(lake.buckets):
         con = lake.connect()
         open_state(lake, con, bucket, lake.settled("bucket", bucket))
-        fetched |= dict(con.table("state_page").filter("fetched_at IS NOT NULL").project("url, fetched_at").fetchall())
-    shares = []
-    for url in urls:
-        changes = truth.changes(url, fetched[url], end) if url in fetched else [now]
-        until = max(changes[0], now) if changes else end
-        shares.append((until - now) / (end - now))
-    return shares
+        columns = "url, fetched_at, page_weight(inlinks, is_alias OR duplicate_of IS NOT NULL)"
+        known |= {url: _Known(*row) for url, *row in con.table("state_page").project(columns).fetchall()}
+    return known
+
+
+def _currency(truth: Truth, url: str, fetched_at: datetime | None, now: datetime, end: datetime) -> float:
+    """For how much of the time from `now` to `end` a page's copy is what the web shows."""
+    changes = truth.changes(url, fetched_at, end) if fetched_at else [now]
+    until = max(changes[0], now) if changes else end
+    return (until - now) / (end - now)
 
 
 def _settings(folder: Path, resolve: dict[str, str], steering: dict[str, Any]) -> Settings:
@@ -153,7 +175,7 @@ def _settings(folder: Path, resolve: dict[str, str], steering: dict[str, Any]) -
         "scope": {"hosts": hosts},
         "politeness": {"delay_seconds": 0.0, "delay_factor": 0.0, "address_delay_seconds": 0.0},
         "plan": steering,
-        "sitemaps": {"interval_days": 30},  # a tenth of so few pages is as many as the sitemaps
+        "sitemaps": {"interval_days": _SITEMAP_DAYS},
         "engine": {"threads": 1, "memory_limit": "512MB"},
         "fetch": {"threads": 8, "window_hours": 0.1, "allow_private": ["127.0.0.0/8"]},
         "fetch.resolve": dict(resolve),

@@ -42,7 +42,7 @@ class Scenario:
     redrawn: bool = False
     must: float | None = None
     goal: float | None = None
-    sql_cycles: int = 5
+    sql_cycles: int = 3
 
     def web(self, cycles: int = CYCLES) -> Web:
         """The web that all policies are played against."""
@@ -70,9 +70,9 @@ class Scenario:
 GATES = (
     Scenario("fetterly_1_30", "Fetterly 1/30", fetterly, 30, must=0.975, goal=0.985, sql_cycles=CYCLES),
     Scenario("cho_1_30", "Cho 1/30", cho2000, 30, must=0.955, goal=0.97, sql_cycles=CYCLES),
-    Scenario("cho_1_10", "Cho 1/10", cho2000, 10, must=0.975, goal=0.985, sql_cycles=40),
-    Scenario("capped", "Fetterly 1/30, capped", fetterly, 30, cap_share=0.03, must=0.975, goal=0.985, sql_cycles=40),
-    Scenario("redrawn", "Cho 1/30, redrawn", cho2000, 30, redrawn=True, must=0.91, sql_cycles=40),
+    Scenario("cho_1_10", "Cho 1/10", cho2000, 10, must=0.975, goal=0.985, sql_cycles=15),
+    Scenario("capped", "Fetterly 1/30, capped", fetterly, 30, cap_share=0.03, must=0.975, goal=0.985, sql_cycles=15),
+    Scenario("redrawn", "Cho 1/30, redrawn", cho2000, 30, redrawn=True, must=0.91, sql_cycles=15),
 )
 BUDGETS = (
     Scenario("fetterly_1_100", "Fetterly 1/100", fetterly, 100),
