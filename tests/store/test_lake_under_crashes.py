@@ -6,6 +6,7 @@ Two or three owners at a time run real stages on a real folder, in an order that
 
 import contextlib
 import itertools
+import os
 import shutil
 import tempfile
 from collections import Counter
@@ -32,6 +33,7 @@ from tests.store.small_web import BUCKETS, FIRST_DAY, PAGES, A, B, ManualClock, 
 
 pytestmark = pytest.mark.xdist_group("crashes")  # groups begin first, so that the longest tests are not the last
 
+EXAMPLES = int(os.environ.get("CRASH_EXAMPLES", "4"))  # of each machine; `make soak` takes more
 CYCLES = [Cycle((FIRST_DAY + timedelta(days=day)).date()) for day in range(2)]
 EXPECTED = (BucketTaken, LeaseLost, NotPlanned, StaleCheck, Killed)
 STAGES = ["plan", "admit", "fetch", "fetch", "fetch", "fingerprint", "merge", "merge", "check+publish"]
@@ -242,7 +244,7 @@ def run_machine(machine: type[RuleBasedStateMachine], examples: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [LakeUnderCrashes, LakeUnderTakeOvers])
 def test_nothing_is_lost_doubled_or_fetched_again_whoever_dies_or_stops(machine: type[RuleBasedStateMachine]) -> None:
-    run_machine(machine, 6)
+    run_machine(machine, EXAMPLES)
 
 
 def count_every_file(self: Settled, epoch: int, sequence: int) -> bool:

@@ -287,7 +287,7 @@ def test_killed_anywhere_it_is_finished_by_running_it_again_and_readers_see_whol
     said = titles(lake, URL, MIRROR)
     purges.purge(lake, URL)
     is_killed = True
-    for step in itertools.count(1, 5):
+    for step in itertools.count(1, 7):
         copy = copy_of(lake, tmp_path / f"copy{step}")
         with monkeypatch.context() as patched:
             dying(patched, step)
