@@ -13,13 +13,14 @@ from crawler.demo.dice import Dice
 from crawler.demo.hosts import SESSION_MARK, Role
 
 FETCH_LIMITS = {
-    Role.CALENDAR: 60,
+    Role.CALENDAR: 65,  # max_urls_per_pattern months, and the maze down to max_repeated_segments
     Role.FACETS: 85,
-    Role.PATH_SESSIONS: 100,
+    Role.PATH_SESSIONS: 240,  # max_urls_per_pattern of each of the four items; mostly max_urls_per_text ends it at half
     Role.QUERY_SESSIONS: 70,
-    Role.SOFT_404: 60,
+    Role.SOFT_404: 140,  # max_urls_per_text, and the six wrong ways that each of these may have added in the same cycle
 }
-"""The different pages of each trap that a crawl with the demo's settings fetches at most, however many days pass."""
+"""The different pages of each trap that a crawl with the demo's settings fetches at most, however many days pass and
+however its cycles fall: what is found in one cycle is fetched in the next, before its texts are known."""
 
 ARCHIVE_PER_LIST = 20
 _FACETS = {
