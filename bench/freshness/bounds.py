@@ -44,12 +44,18 @@ def bound_caps(rate: Floats, weight: Floats, budget: float, host: Integers, cap:
 
 
 def periodic_opt(rate: Floats, weight: Floats, budget: float) -> tuple[Floats, float]:
-    """The best fetches a day of each page if any period will do, and the freshness: Cho and Garcia-Molina 2003."""
+    """The best fetches a day of each page if any period will do, and the freshness: Cho and Garcia-Molina 2003.
+
+    Pages that change far more often than they are fetched are worth the same at any frequency, as far as floats can
+    tell: at one price they want nothing or all. They get what the others leave of the budget.
+    """
     low, high = -30.0, 30.0
     for _ in range(_HALVINGS):
         price = (low + high) / 2
         low, high = (price, high) if _frequency(rate, weight, np.exp(price)).sum() > budget else (low, price)
-    frequency = _frequency(rate, weight, np.exp(high))
+    least, most = _frequency(rate, weight, np.exp(high)), _frequency(rate, weight, np.exp(low))
+    undecided = (most - least).sum()
+    frequency = least + (most - least) * min(1.0, (budget - least.sum()) / undecided) if undecided > 0 else least
     asked = np.maximum(frequency, 1e-300)
     fresh = np.where(frequency > 0, -np.expm1(-rate / asked) * asked / rate, 0.0)
     return frequency, float((weight * fresh).sum() / weight.sum())

@@ -68,6 +68,13 @@ def test_the_choice_in_numpy_is_that_of_the_vectors(given: dict[str, Any], expec
     assert sorted(chosen.tolist()) == expected["url_ids"]
 
 
+def test_a_budget_is_used_up_by_pages_that_are_worth_the_same_at_any_frequency() -> None:
+    rate = weight = np.exp([2.0, 0.0])
+    frequency, freshness = periodic_opt(rate, weight, 0.25)
+    assert frequency.sum() == pytest.approx(0.25)
+    assert disc_bound(rate, weight, 0.25) <= freshness + 1e-6
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_more_may_be_kept_fresh_with_more_budget_and_less_under_caps(data: st.DataObject) -> None:
