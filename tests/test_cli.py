@@ -3,8 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -16,7 +15,6 @@ import duckdb
 import pytest
 
 from crawler import __version__
-from crawler.cli import main
 from crawler.cli.show import cell, printable, show
 from crawler.core.clock import SystemClock
 from crawler.core.config import load_settings
@@ -26,38 +24,8 @@ from crawler.stages import admit, plan
 from crawler.store.ask import Answer, questions
 from crawler.store.lake import SCHEMA_VERSION, Lake
 from crawler.store.live import LiveProgress
+from tests.command import CONTACT, Recrawl, is_refused, write_settings
 from tests.store.small_lake import NOON, asked_robots, bucket_of_url, observed, write
-
-CONTACT = 'user_agent = "mybot/1.0 (+https://example.org/bot)"'
-
-
-@dataclass
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-Recrawl = Callable[..., Ended]
-
-
-@pytest.fixture
-def recrawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Recrawl:
-    """Run a command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RECRAWL_SETTINGS", raising=False)
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["recrawl", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as exit_:
-            code = int(exit_.code or 0)
-        captured = capsys.readouterr()
-        return Ended(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture
@@ -66,19 +34,6 @@ def lake(recrawl: Recrawl, tmp_path: Path) -> Path:
     assert recrawl("init").code == 0
     write_settings(tmp_path, f"[crawl]\n{CONTACT}")
     return tmp_path
-
-
-def write_settings(folder: Path, text: str) -> None:
-    (folder / "recrawl.toml").write_text(text + "\n")
-
-
-def is_refused(ended: Ended, *said: str) -> None:
-    """A mistake of the operator: exit code 2, nothing on standard output, one line that says what and how."""
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("recrawl: ")
-    assert ended.err.count("\n") == 1, ended.err
-    for words in said:
-        assert words in ended.err
 
 
 def test_init_writes_settings_seeds_and_a_lake_and_touches_nothing_that_is_there(recrawl, tmp_path) -> None:

@@ -4,6 +4,7 @@ Peers: Apache Nutch's AdaptiveFetchSchedule with the values of nutch-default.xml
 (Kolobov et al., NeurIPS 2019, harmonic penalty). None of them writes anything.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +19,7 @@ _FIRST = 1e6  # above every other value
 _HALVINGS = 60
 
 
-class Aged:
+class Aged(ABC):
     """What all policies know: the web's hosts and weights, their limits, and when each page was fetched."""
 
     def __init__(self, web: Web, limits: Limits) -> None:
@@ -30,9 +31,9 @@ class Aged:
         value, is_due = self.rank(cycle)
         return best(value, is_due, self.web.host, self.limits)
 
+    @abstractmethod
     def rank(self, cycle: int) -> tuple[Floats, Truths]:
         """The value of each page, and whether it may be fetched."""
-        raise NotImplementedError
 
     def observe(self, cycle: int, pages: Integers, has_changed: Truths) -> None:
         self.fetched[pages] = cycle

@@ -14,7 +14,7 @@ from crawler.store import query
 from crawler.store.lake import Lake
 from crawler.store.manifest import CYCLE_TABLES, TAIL_TABLES, Manifest, published
 from crawler.store.scoping import seed_paths
-from crawler.store.state import FOLD_STEPS, checkpoint_name
+from crawler.store.state import FOLD, checkpoint_name
 
 VIEWS_FILE = "recrawl.duckdb"
 _LOG_VIEWS = {"capture": "capture_log"}  # the others have their table's name
@@ -75,8 +75,7 @@ def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Man
     for table, names in tails.items():
         view = "tail_host" if table == "host_state" else f"tail_{table}"
         _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
-    steps = {step: f"state/{step}" for step in FOLD_STEPS} | {"folded": "state/fold_touched"}
-    _view(con, "state_page", query.with_steps("state/page", steps))
+    _view(con, "state_page", query.with_steps("state/page", FOLD))
     _view(con, "newest_host", query.sql_text("state/host"))
 
 

@@ -16,8 +16,17 @@ from crawler.store.lease import Settled
 
 CHECKPOINTS = "checkpoint"
 PARTS = ("page", "host", "robots")
-FOLD_STEPS = ("touched", "near_label", "mentioned", "asked", "streak", "checked", "evidence")
-"""The statements of `sql/state` that the fold reads, in their order."""
+FOLD = {
+    "touched": "state/touched",
+    "near_label": "state/near_label",
+    "mentioned": "state/mentioned",
+    "asked": "state/asked",
+    "streak": "state/streak",
+    "checked": "state/checked",
+    "evidence": "state/evidence",
+    "folded": "state/fold_touched",
+}
+"""The tables of the fold, in their order, and the statement that makes each."""
 _PART = re.compile(r"e(\d{8})-(page|host|robots)(?:-r(\d+))?\.parquet")
 
 
@@ -105,9 +114,8 @@ def view_log(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: S
 
 def fold(con: duckdb.DuckDBPyConnection) -> None:
     """Fold the views tail_* of `con` over base_page: makes its view state_page."""
-    for table in FOLD_STEPS:
-        query.materialise(con, table, f"state/{table}")
-    query.materialise(con, "folded", "state/fold_touched")
+    for table, statement in FOLD.items():
+        query.materialise(con, table, statement)
     query.view_query(con, "state_page", "state/page")
 
 

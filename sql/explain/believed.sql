@@ -40,5 +40,5 @@ SELECT
     mean_rate(belief) AS mean_rate,
     (epoch($now::TIMESTAMPTZ) - epoch(known_at)) / 86400 AS days,
     stale_share(belief, days) AS stale_share,
-    CASE WHEN rank_class = 0 THEN pow(2e0, priority / 4096e0) END AS value
+    CASE WHEN rank_class = 0 THEN value_of(priority) END AS value
 FROM believed

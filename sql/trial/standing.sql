@@ -13,7 +13,7 @@ SELECT
     p.asked_at,
     p.asked_at + to_seconds(round(86400 * s.rest_days)::BIGINT) AS rests_until,
     coalesce(r.priority, s.priority) AS priority,
-    CASE WHEN s.rank_class = 0 THEN pow(2e0, s.priority / 4096e0) END AS value,
+    CASE WHEN s.rank_class = 0 THEN value_of(s.priority) END AS value,
     r.host_rank,
     r.cap AS host_cap,
     r.bucket_rank,
