@@ -4,7 +4,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ class Days:
     settings: Settings = field(default_factory=make_settings)
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    day: Cycle = field(default_factory=lambda: Cycle(datetime.now(UTC).date()))
+    day: Cycle = Cycle(date(2026, 1, 5))  # which pages are audited follows from it
 
     def next(self) -> list[Row]:
         """The observations of one more day, in the order of the pages."""
@@ -207,9 +207,9 @@ def test_a_server_that_hides_its_changes_behind_304_is_found_out_and_asked_for_e
         seen = [days.next() for _ in range(8)]
         states = [row for row in days.ledger.rows["host_state"] if row["host"] == "a.test"]
     assert not any(row["audit"] for row in seen[0])  # nothing to hold back yet
-    believed = [sum(row["outcome"] == "not_modified" for row in rows) for rows in seen]
-    assert believed[1] >= 20
-    assert believed[-1] == 0
+    _, second, *_ = (number for number, row in enumerate(seen[1]) if row["audit"])
+    assert {row["outcome"] for row in seen[1][:second] if not row["audit"]} == {"not_modified"}  # one lie may be chance
+    assert not any(row["outcome"] == "not_modified" for row in seen[-1])
     assert all(row["audit"] and not row["conditional"] for row in seen[-1])
     assert all(row["content_changed"] for row in seen[-1])
     assert states[-1]["validator_lies"] >= 2
