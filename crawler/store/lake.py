@@ -22,7 +22,7 @@ from crawler.store.files import Files
 from crawler.store.lease import Guard, KernelLock, Lease, Owner, Settled, acquire, newest_lease, this_process
 from crawler.store.log import LogFile
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _META = "meta"
 
 
