@@ -5,33 +5,30 @@ buckets' owners want to know and have learnt of robots.txt, through `store.ledge
 robots and host_state, in segments and then in one file each, and wants. Never contacts a host of
 another bucket, never follows a page's redirect, never asks a host before its allowed instant.
 
-`hosts.py` knows what a host has to do, `schedule.py` says when, `engine.py` runs the threads, `turns.py` does it,
-`errands.py` for robots.txt, `parsing.py` has pages read, `rows.py` writes it down.
+`roster.py` has the hosts, `hosts.py` knows what each has to do, `schedule.py` says when, `engine.py` runs the threads
+and `dispatch.py` wakes them, `turns.py` does it, `errands.py` for robots.txt, `parsing.py` has pages read, `rows.py`
+writes it down.
 """
 
 import os
-from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from crawler.core.clock import Clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
-from crawler.core.model import Target
 from crawler.core.progress import Progress
 from crawler.core.secrets import Secrets, resolve_secrets
 from crawler.net.access import Access
 from crawler.net.client import Client
-from crawler.net.politeness import HostPace
 from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
-from crawler.stages.fetch.hosts import Host, origin_of
 from crawler.stages.fetch.memory import give_back_bodies
-from crawler.stages.fetch.task import Ledger, Task, closed_of, connections_of, floor_of
-from crawler.stages.fetch.trust import Trust
+from crawler.stages.fetch.roster import Roster
+from crawler.stages.fetch.task import Ledger, Task
 from crawler.stages.fetch.turns import Turns
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
@@ -111,11 +108,13 @@ def fetch(
         )
         client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
-        engine = Engine(ledger, task, progress=progress, stop=stop)
+        roster = Roster(ledger, task)
+        engine = Engine(ledger, task, roster, progress=progress, stop=stop)
         errands = Errands(task, engine, ledger)
         turns = Turns(task, engine, errands, needs_address=settings.politeness.address_delay_seconds > 0)
         try:
-            engine.run(_hosts(ledger, task, targets), turns.take, turns.parser, errands.serve)
+            roster.plan(targets)
+            engine.run(turns.take, turns.parser, errands.serve)
         finally:
             turns.parser.close()
             client.close()
@@ -125,44 +124,3 @@ def fetch(
     open_urls = len(targets) - counts["observed"]
     ended = {"stopped": int(is_stopped), "parser_restarts": reached.parser_restarts}
     return {"planned": len(targets), "observed": 0, "open": open_urls, **ended, **counts}
-
-
-def _hosts(ledger: Ledger, task: Task, targets: Sequence[Target]) -> list[Host]:
-    states, copies = ledger.hosts(), ledger.robots()
-    settings, clock = task.settings, task.clock
-    now, monotonic = clock.now(), clock.monotonic()
-    by_host: dict[str, dict[str, array[int]]] = {}
-    for place, target in enumerate(targets):
-        by_host.setdefault(target.host, {}).setdefault(origin_of(target.url), array("I")).append(place)
-    hosts = []
-    for name, places in by_host.items():
-        state = states.get(name)
-        pace = HostPace.resume(
-            settings.politeness,
-            floor_of(settings, name),
-            state,
-            now=now,
-            monotonic=monotonic,
-            is_last_unknown=ledger.taken_over,
-            connections=connections_of(settings, name),
-        )
-        own = settings.host.get(name)
-        most = settings.plan.max_urls_per_host if own is None or own.max_urls is None else own.max_urls
-        host = Host(
-            name,
-            pace,
-            address=state.address if state and not task.client.proxy_of(name) else None,
-            most_pages=most,
-            window_seconds=settings.fetch.window_hours * 3600,
-            sections=own.prefixes if own else {},
-            closed=closed_of(settings, name),
-            calendar_ahead=now.timestamp() - monotonic,
-            trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
-        )
-        host.plan(targets, places)
-        for url in places.keys() & copies.keys():
-            host.origins[url].load(copies[url], settings.crawl.product_token, now)
-        if all(origin.is_known(now) for origin in host.origins.values()):
-            host.obey_robots()  # else the recorded Crawl-delay holds until robots.txt has been read
-        hosts.append(host)
-    return hosts

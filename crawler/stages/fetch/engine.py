@@ -1,9 +1,9 @@
 """The threads of one fetch task.
 
-Owns the lock, the segment in the making and its writing. A thread takes the host whose turn it is by `schedule.py`,
-sends at most one request there (`turns.py`) and puts it back; the supervising thread writes segments, looks which
-hosts an operator holds, and ends the task at the deadline, at a stop, or when nothing is left. Reads and writes the
-lake through its ledger only.
+Owns the lock, the segment in the making and its writing. A thread takes the host whose turn it is (`schedule.py`,
+`dispatch.py`), sends at most one request there (`turns.py`) and puts it back; the supervising thread writes segments,
+looks which hosts an operator holds, and ends the task at the deadline, at a stop, or when nothing is left. Reads and
+writes the lake through its ledger only.
 """
 
 import math
@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from datetime import timedelta
 from functools import partial
 
 from crawler.core.columns import FoundLinks
@@ -21,15 +20,16 @@ from crawler.core.model import HostState, Row
 from crawler.core.progress import Progress
 from crawler.net.client import BeforeSend
 from crawler.net.gates import Gates
-from crawler.net.politeness import HostPace
 from crawler.net.reply import Abandoned, Reply
+from crawler.stages.fetch.dispatch import Dispatch
 from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
 from crawler.stages.fetch.progress import progress_of
+from crawler.stages.fetch.roster import Roster
 from crawler.stages.fetch.rows import Visit
-from crawler.stages.fetch.schedule import Postponed, Schedule, Turn
+from crawler.stages.fetch.schedule import Postponed, Schedule
 from crawler.stages.fetch.segment import Segment
-from crawler.stages.fetch.task import Ledger, Task, closed_of, connections_of, floor_of
+from crawler.stages.fetch.task import Ledger, Task
 
 _SUPERVISE_SECONDS = 1.0
 _HOLDS_SECONDS = 15.0  # between two looks at the holds; an operator is promised obedience within a minute
@@ -49,6 +49,7 @@ class Engine:
         self,
         ledger: Ledger,
         task: Task,
+        roster: Roster,
         *,
         progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
@@ -62,26 +63,17 @@ class Engine:
         self._task = task
         self._progress = progress
         self._stop = stop
-        self._turn = threading.Condition(self.lock)
-        self._room = threading.Condition(self.lock)
-        self._news = threading.Condition(self.lock)
-        self._leader: int | None = None  # the thread that waits for the next turn, at `_leader_at`
-        self._leader_at = math.inf
         self._planned = 0
         self._started = task.clock.monotonic()
         self._told = -math.inf
         self._is_broken = False
         self._failure: BaseException | None = None
-        self._proxy_failure: ProxyFailed | None = None
-        self._barred: set[str] = set()  # proxies that do not serve us
         self._mine = threading.local()  # the turn of each thread
-        self._hosts: dict[str, Host] = {}
-        self._parked_seen = math.inf
+        self._roster = roster
         self._parser: Parser[Visit] | None = None
         self._segment = Segment()
         self._dirty: dict[str, Host] = {}
         self._captured: set[bytes] = set()
-        self._held: frozenset[str] = frozenset()
         self._holds_seen = -math.inf
         politeness = task.settings.politeness
         self._gates: Gates[Host] = Gates(
@@ -92,30 +84,31 @@ class Engine:
         )
         fetch = task.settings.fetch
         self._schedule = Schedule(self._gates, task.deadline, min(fetch.slow_threads, max(fetch.threads // 2, 1)))
+        self._dispatch = Dispatch(
+            self.lock, self._schedule, task.clock, is_overfull=self._is_overfull, is_busy=self._is_busy
+        )
 
     # The supervising thread
 
     def run(
         self,
-        hosts: Sequence[Host],
         take_turn: Callable[[Host], None],
         parser: Parser[Visit],
         serve: Callable[[], None] | None = None,
     ) -> None:
-        """Fetch what `hosts` have to do, and write everything down.
+        """Fetch what the hosts of the roster have to do, and write everything down.
 
         parser: reads what the turns submit to it. serve: takes on what other buckets' owners want.
         What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
         before it is written first.
         """
-        self._hosts = {host.name: host for host in hosts}
-        self._planned = sum(len(origin.targets) for host in hosts for origin in host.origins.values())
+        self._planned = sum(len(origin.targets) for host in self._roster for origin in host.origins.values())
         self._parser = parser
         self._serve = serve
         self._obey_holds()
         try:
             try:
-                self._run_threads(hosts, take_turn)
+                self._run_threads(take_turn)
             finally:
                 self._drain(parser)
             if self._failure is not None:
@@ -126,22 +119,22 @@ class Engine:
                 self._ledger.append(segment.rows, segment.links)
             raise
         segment, _ = self._take_segment()
-        is_complete = not self.is_stopped and self._proxy_failure is None
+        is_complete = not self.is_stopped and self._roster.proxy_failure is None
         self._ledger.finish(segment.rows, segment.links, complete=is_complete)
-        if self._proxy_failure is not None and not self.is_stopped:
-            raise self._proxy_failure
+        if self._roster.proxy_failure is not None and not self.is_stopped:
+            raise self._roster.proxy_failure
 
-    def _run_threads(self, hosts: Sequence[Host], take_turn: Callable[[Host], None]) -> None:
+    def _run_threads(self, take_turn: Callable[[Host], None]) -> None:
         with self.lock:
-            for host in hosts:
+            for host in self._roster:
                 self._queue(host)
         if self._serve is not None:
             self._serve()
         with self.lock:
             self._has_begun = True
-            if not self._schedule.busy:
+            if not self._is_busy():
                 return
-        most = sum(host.pace.connections for host in self._hosts.values())
+        most = sum(host.pace.connections for host in self._roster)
         count = min(self._task.settings.fetch.threads, most)
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
@@ -167,12 +160,12 @@ class Engine:
         while True:
             with self.lock:
                 now = clock.monotonic()
-                if not self._schedule.busy or self._schedule.is_closed or now >= self._task.deadline:
+                if not self._is_busy() or self._schedule.is_closed or now >= self._task.deadline:
                     return
                 due = self._flush_due()
                 if now < due:
-                    self._news.wait(min(due - now, _SUPERVISE_SECONDS, self._task.deadline - now))
-                    if not self._schedule.busy:
+                    self._dispatch.news.wait(min(due - now, _SUPERVISE_SECONDS, self._task.deadline - now))
+                    if not self._is_busy():
                         return
             if clock.now() >= self._ledger.deadline:
                 return
@@ -195,11 +188,10 @@ class Engine:
         """Leave alone the hosts that are held now; go on with those that were."""
         held = self._ledger.held()
         with self.lock:
-            self._held, self._holds_seen = held, self._task.clock.monotonic()
-            for host in list(self._hosts.values()):
-                was_held, host.is_held = host.is_held, host.name in held or self._is_barred(host.name)
-                if was_held and not host.is_held and host.state is State.IDLE and self._schedule.busy:
-                    self._queue(host)  # once nothing is busy the threads have ended
+            self._holds_seen = self._task.clock.monotonic()
+            for host in self._roster.obey_holds(held):
+                if host.state is State.IDLE and self._is_busy():
+                    self._queue(host)
 
     def _flush_due(self) -> float:
         with self.lock:
@@ -218,47 +210,27 @@ class Engine:
             for host, answers, seconds in recorded:
                 host.pace.recorded(answers, seconds)
             self._schedule.unpark(self._task.clock.monotonic())
-            self._tell()
-            self._room.notify_all()
+            self._dispatch.tell()
+            self._dispatch.room.notify_all()
 
     def _take_segment(self) -> tuple[Segment, list[tuple[Host, int, float]]]:
         """The rows that wait; for each host in them how many answers they tell of, and what a restart would wait."""
         with self.lock:
             segment, self._segment = self._segment, Segment()
             dirty, self._dirty = list(self._dirty.values()), {}
-            segment.add({"host_state": [self._state_row(host) for host in dirty]}, segment.since)
+            segment.add({"host_state": [self._roster.state_row(host) for host in dirty]}, segment.since)
             return segment, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
-
-    def _state_row(self, host: Host) -> Row:
-        clock, pace = self._task.clock, host.pace
-        owed = timedelta(seconds=pace.rested - clock.monotonic())
-        return {
-            "host_key": host.key,
-            "host": host.name,
-            "address": host.address,
-            "delay_seconds": pace.delay_seconds,
-            "allowed_at": clock.now() + owed,
-            "response_seconds": pace.response_seconds,
-            "crawl_delay_seconds": pace.crawl_delay_seconds,
-            "penalty": pace.penalty,
-            "error_streak": pace.error_streak,
-            "requests": pace.requests,
-            "busy_at": pace.busy_at,
-            "slow": pace.slow,
-            "validator_audits": host.trust.audits,
-            "validator_lies": host.trust.lies,
-        }
 
     def _close(self) -> None:
         with self.lock:
             self._schedule.is_closed = True
-            self._turn.notify_all()
-            self._room.notify_all()
+            self._dispatch.tell_all()
 
     # The fetching threads
 
     def _work(self, take_turn: Callable[[Host], None]) -> None:
-        turn = self._take()
+        with self.lock:
+            turn = self._dispatch.take()
         while turn is not None:
             self._mine.turn = turn
             try:
@@ -267,7 +239,7 @@ class Engine:
                 self._note_abandoned(turn.host, abandoned.reply)
             with self.lock:
                 self._schedule.end(turn, self._task.clock.monotonic())
-                turn = self._take()
+                turn = self._dispatch.take()
 
     def _note_abandoned(self, host: Host, reply: Reply) -> None:
         with self.lock:
@@ -280,37 +252,15 @@ class Engine:
         if failure is not None:
             self.fail(failure)
         with self.lock:
-            self._news.notify()
+            self._dispatch.news.notify()
 
     def _is_overfull(self) -> bool:
         pages, weight = (self._parser.pages, self._parser.weight) if self._parser else (0, 0)
         return self._segment.is_overfull(self._task.settings.fetch.segment_pages, pages=pages, weight=weight)
 
-    def _take(self) -> Turn | None:
-        """Wait for a host's turn; None at the end. One thread waits for the next instant, the others for a word."""
-        me = threading.get_ident()
-        with self.lock:
-            while True:
-                while self._is_overfull() and not self._schedule.is_closed:
-                    self._room.wait()
-                if self._schedule.is_closed or not self._schedule.busy:
-                    self._turn.notify_all()
-                    return None
-                now = self._task.clock.monotonic()
-                turn = self._schedule.take(now)
-                self._tell_news()
-                at = self._schedule.next_turn()
-                if turn is not None:
-                    self._tell_turn(at)
-                    return turn
-                if at is None or (self._leader is not None and self._leader_at <= at):
-                    if self._schedule.busy:
-                        self._turn.wait()
-                    continue
-                self._leader, self._leader_at = me, at
-                self._turn.wait(at - now)
-                if self._leader == me:
-                    self._leader, self._leader_at = None, math.inf
+    def _is_busy(self) -> bool:
+        """Whether something is to be done; once nothing is, the threads end."""
+        return bool(self._schedule.busy)
 
     # What others may look at
 
@@ -318,10 +268,11 @@ class Engine:
         """How far the task is at this moment."""
         with self.lock:
             now = self._task.clock.monotonic()
-            hosts = self._hosts.values()
             restarts = self._parser.restarts if self._parser else 0
             seconds = now - self._started
-            return progress_of(self.counts, hosts, planned=self._planned, restarts=restarts, seconds=seconds, now=now)
+            return progress_of(
+                self.counts, self._roster, planned=self._planned, restarts=restarts, seconds=seconds, now=now
+            )
 
     # What a turn calls, or the lock's holder
 
@@ -339,19 +290,19 @@ class Engine:
         if host is not None:
             self._dirty[host.name] = host
         if self._segment.is_full(self._task.settings.fetch.segment_pages):
-            self._news.notify()
+            self._dispatch.news.notify()
 
     def commit_links(self, found: FoundLinks) -> None:
         """Add the links of pages just committed, before the lock is let go. Call with the lock held."""
         self._segment.add_links(found)
-        self._room.notify_all()  # these pages no longer wait at the parser
+        self._dispatch.room.notify_all()  # these pages no longer wait at the parser
 
     def fail(self, failure: BaseException) -> None:
         """End the task with `failure`, unless it ends with another already."""
         with self.lock:
             self._failure = self._failure or failure
             self._close()
-            self._news.notify()
+            self._dispatch.news.notify()
 
     def begin(self, host: Host, *, share: bool = False) -> BeforeSend | None:
         """A request to `host` follows, and then `answered` or `cancel`; returns what the client calls before it sends.
@@ -362,7 +313,7 @@ class Engine:
         if host.pace.connections > 1:
             with self.lock:
                 self._schedule.begin(self._mine.turn, host, self._task.clock.monotonic(), share=share)
-                self._tell()
+                self._dispatch.tell()
         elif not self._gates.has_intervals and not host.closed:
             return None
         return partial(self._before_send, host, host.address)
@@ -397,12 +348,12 @@ class Engine:
         """The request to `host` that was begun is not made. Call with the lock held."""
         host.pace.cancel()
         if isinstance(reason, ProxyFailed):
-            self._bar(reason)
+            self._roster.bar(reason)
 
     @property
     def accepts_errands(self) -> bool:
-        """Whether there are threads to run one: once nothing is busy they have ended. Ask with the lock held."""
-        return not self._schedule.is_closed and (bool(self._schedule.busy) or not self._has_begun)
+        """Whether there are threads to run one. Ask with the lock held."""
+        return not self._schedule.is_closed and (self._is_busy() or not self._has_begun)
 
     def assign(self, host: Host, errand: Errand) -> None:
         """Let `host` be asked for a robots.txt. Call with the lock held."""
@@ -412,68 +363,12 @@ class Engine:
     def wake(self, host: Host) -> None:
         """Look again at what an idle or waiting `host` has to do. Call with the lock held."""
         self._schedule.wake(host, self._task.clock.monotonic())
-        self._tell()
+        self._dispatch.tell()
 
     def host(self, name: str, known: Mapping[str, HostState] | None = None) -> Host:
-        """The host of that name; of one without a plan, what the lake knows of its pace. Call with the lock held.
-
-        known: what the lake knows, if the caller has asked for many hosts at once.
-        """
-        found = self._hosts.get(name)
-        if found is None:
-            state = (self._ledger.hosts_of([name]) if known is None else known).get(name)
-            clock = self._task.clock
-            pace = HostPace.resume(
-                self._task.settings.politeness,
-                floor_of(self._task.settings, name),
-                state,
-                now=clock.now(),
-                monotonic=clock.monotonic(),
-                is_last_unknown=state is None or self._ledger.taken_over,
-                connections=connections_of(self._task.settings, name),
-            )
-            window = self._task.settings.fetch.window_hours * 3600
-            found = self._hosts[name] = Host(
-                name,
-                pace,
-                window_seconds=window,
-                is_held=name in self._held,
-                closed=closed_of(self._task.settings, name),
-                calendar_ahead=clock.now().timestamp() - clock.monotonic(),
-            )
-            found.is_held |= self._is_barred(name)
-        return found
-
-    def _bar(self, failure: ProxyFailed) -> None:
-        """Leave alone the hosts behind a proxy that does not serve us; once the others are done the task fails."""
-        self._proxy_failure = self._proxy_failure or failure
-        self._barred.add(str(failure.args[0]))
-        for host in self._hosts.values():
-            host.is_held |= self._is_barred(host.name)
-
-    def _is_barred(self, name: str) -> bool:
-        return bool(self._barred) and self._task.client.proxy_of(name) in self._barred
+        """The host of that name, see `Roster.host`. Call with the lock held."""
+        return self._roster.host(name, known)
 
     def _queue(self, host: Host) -> None:
         self._schedule.queue(host, self._task.clock.monotonic())
-        self._tell()
-
-    def _tell(self) -> None:
-        """Wake those who wait for what has changed in the schedule. Call with the lock held."""
-        self._tell_news()
-        self._tell_turn(self._schedule.next_turn())
-
-    def _tell_turn(self, at: float | None) -> None:
-        """See to it that somebody waits for the next turn, at the instant `at`."""
-        if at is not None and at < self._leader_at:
-            self._leader, self._leader_at = None, math.inf
-            self._turn.notify()
-
-    def _tell_news(self) -> None:
-        schedule = self._schedule
-        if schedule.parked_since != self._parked_seen:
-            self._parked_seen = schedule.parked_since
-            self._news.notify()
-        if not schedule.busy:
-            self._news.notify()
-            self._turn.notify_all()
+        self._dispatch.tell()

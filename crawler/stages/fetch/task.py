@@ -67,3 +67,9 @@ def closed_of(settings: Settings, host: str) -> Blackout:
     """The times at which a host is asked for nothing, by the settings."""
     own = settings.host.get(host)
     return Blackout() if own is None else own.closed
+
+
+def most_pages_of(settings: Settings, host: str) -> int:
+    """How many pages a host may be asked for in a day, by the settings."""
+    own = settings.host.get(host)
+    return settings.plan.max_urls_per_host if own is None or own.max_urls is None else own.max_urls
