@@ -62,7 +62,6 @@ def find_candidates(
     keep_rest(con)
     query.materialise(con, "reopened", "plan/reopened")
     open_steering(lake, con, bucket, now)
-    _keep_caps(lake, con, bucket, pace, now)
     noisy = [(host_key(host), own.noisy) for host, own in lake.settings.host.items() if own.noisy is not None]
     query.keep_rows(con, "noisy_host", "host_key UBIGINT, noisy BOOLEAN", noisy)
     keep_belief(con, crawl_belief(lake, before))
@@ -72,6 +71,7 @@ def find_candidates(
     for lowest in (EVERYTHING,) if whole else (short(con, parameters), EVERYTHING):
         _keep_lowest(con, lowest)
         judge(lake, con, scope)
+        _keep_caps(lake, con, bucket, pace, now)
         stop_known(lake, con)
         leave_renamed(lake, con)
         query.materialise(con, "ranked", "plan/ranked", parameters)
@@ -83,7 +83,7 @@ def find_candidates(
 def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
     """Make the tables host_sums, host_belief and scored, and the view candidate.
 
-    `con` has state_page, rest, reopened, repeated_page, steering, forced, noisy_host and crawl_belief.
+    `con` has state_page, rest, reopened, steering, forced, noisy_host and crawl_belief.
     """
     for table in ("host_sums", "host_belief", "scored"):
         query.materialise(con, table, f"plan/{table}", parameters)
@@ -149,13 +149,13 @@ def other_cap(lake: Lake) -> int:
 
 
 def keep_rest(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `rest`: days by outcome and streak."""
-    rest = [
-        (outcome.value, streak + 1, len(consequence.rest_days), days - _FORGIVEN_DAYS)
+    """Make the table `rest`, one row: by outcome the days of each time in a row."""
+    rest = {
+        outcome.value: [days - _FORGIVEN_DAYS for days in consequence.rest_days]
         for outcome, consequence in CONSEQUENCES.items()
-        for streak, days in enumerate(consequence.rest_days)
-    ]
-    query.keep_rows(con, "rest", "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE", rest)
+        if consequence.rest_days
+    }
+    query.keep_rows(con, "rest", "days MAP(VARCHAR, DOUBLE[])", [(list(rest.items()),)])
 
 
 def _keep_caps(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, pace: Pace, now: datetime) -> None:

@@ -15,7 +15,7 @@ WITH known AS MATERIALIZED (
         st.max_interval_days,
         f.reason AS forced,
         s.rank_class,
-        s.priority,
+        CASE WHEN s.rank_class = 0 AND r.url_key IS NOT NULL THEN priority_of_copy(s.priority) ELSE s.priority END AS priority,
         s.rest_days,
         h.log_prior,
         coalesce(p.evidence, no_evidence()) AS evidence,

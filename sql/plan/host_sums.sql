@@ -8,7 +8,7 @@ WITH known AS (
         host_key,
         checks > 0 AND is_live AND NOT is_sitemap AS is_told,
         CASE WHEN is_told THEN evidence END AS evidence,
-        evidence_weight(evidence_generation($now::TIMESTAMPTZ) - evidence_generation) AS weight,
+        evidence_share($now::TIMESTAMPTZ, evidence_generation) AS share,
         asked_at IS NOT NULL AND NOT is_sitemap AS is_asked,
         fetches > 0 AND is_live AND NOT noindex AND duplicate_of IS NULL AND NOT is_sitemap AS is_useful,
         body_bytes,
@@ -16,7 +16,7 @@ WITH known AS (
     FROM state_page
 ),
 aged AS (
-    SELECT * EXCLUDE (evidence, weight), decayed_evidence(evidence, weight) AS evidence FROM known
+    SELECT * EXCLUDE (evidence, share), evidence_now(evidence, share) AS evidence FROM known
 ),
 crawl AS (
     SELECT log_prior(no_evidence(), 0, sums, urls) AS log_prior FROM crawl_belief

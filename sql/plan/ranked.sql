@@ -1,7 +1,7 @@
 -- The choice among the candidates of a bucket: within each host by rank up to its cap, then the budget's worth of them.
 -- New URLs have a share of the budget, and what known ones leave of it. URLs whose longest interval is over come first,
 -- the oldest, as far as their share of the budget goes.
--- Reads: scored, verdict, host_cap.
+-- Reads: scored, verdict, repeated_page, host_cap.
 -- Params: budget; new_limit, new_may_fill, overdue_limit, sitemaps_per_host; other_cap, that of a host not in host_cap.
 -- Grain: one row per candidate in scope. bucket_rank is NULL for what its host's cap or the share of new URLs leaves out.
 WITH accepted AS (
@@ -11,11 +11,12 @@ WITH accepted AS (
         s.is_new,
         coalesce(host_cap.cap, $other_cap) AS cap,
         s.rank_class,
-        s.priority,
+        CASE WHEN s.rank_class = 0 AND r.url_key IS NOT NULL THEN priority_of_copy(s.priority) ELSE s.priority END AS priority,
         s.overdue_days IS NOT NULL AND coalesce(host_cap.cap, $other_cap) > 0 AS is_overdue,
         s.overdue_days
     FROM scored AS s
     JOIN verdict ON verdict.url_key = s.url_key AND verdict.rejected_by IS NULL
+    LEFT JOIN repeated_page AS r ON r.url_key = s.url_key
     LEFT JOIN host_cap ON host_cap.host_key = s.host_key
     WHERE s.is_due
 ),

@@ -1,5 +1,6 @@
 -- The known URLs of a bucket with what fetching them now is worth; docs/recrawl-policy.md says it in words.
--- Reads: state_page, rest, reopened, repeated_page, steering, forced, host_belief.
+-- A tenth of the weight where a text is repeated is plan/ranked's, since who repeats is only asked of a short list.
+-- Reads: state_page, rest, reopened, steering, forced, host_belief.
 -- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well.
 -- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
 -- interval is over, else NULL. rest_days: days from asked_at that it rests.
@@ -9,39 +10,39 @@ WITH known AS (
         p.host_key,
         p.is_sitemap,
         p.asked_at IS NULL AS is_new,
-        (epoch($now::TIMESTAMPTZ) - epoch(p.asked_at)) / 86400 AS rested_days,
+        days_between(p.asked_at, $now::TIMESTAMPTZ) AS rested_days,
+        CASE WHEN p.streak > 0 THEN rest_of(rest.days, p.outcome, p.streak + coalesce(p.status = 410, false)::INTEGER) END AS failed_days,
         greatest(
             CASE
                 WHEN p.is_sitemap THEN $sitemap_interval_days::DOUBLE
                 ELSE coalesce(s.min_interval_days, $min_interval_days::DOUBLE)
             END,
-            CASE WHEN o.url_key IS NOT NULL THEN 0e0 WHEN p.is_seed AND rest.days > 365 THEN 365e0 ELSE rest.days END
+            CASE WHEN o.url_key IS NOT NULL THEN 0e0 WHEN p.is_seed AND failed_days > 365 THEN 365e0 ELSE failed_days END
         ) AS rest_days,
         f.reason AS forced,
         greatest(p.checked_at, p.fetched_at) AS known_at,
         s.max_interval_days,
-        coalesce(s.weight, 1e0) * page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL OR r.url_key IS NOT NULL) AS weight,
+        coalesce(s.weight, 1e0) * page_weight(p.inlinks, p.is_alias OR p.duplicate_of IS NOT NULL) AS weight,
         p.lastmod > known_at AS signalled,
-        coalesce(p.evidence, no_evidence()) AS evidence,
-        coalesce(evidence_weight(evidence_generation($now::TIMESTAMPTZ) - p.evidence_generation), 0) AS evidence_weight
+        p.evidence,
+        evidence_share($now::TIMESTAMPTZ, p.evidence_generation) AS evidence_share
     FROM state_page AS p
-    LEFT JOIN rest ON rest.outcome = p.outcome AND rest.streak = least(p.streak + coalesce(p.status = 410, false)::INTEGER, rest.longest)
+    CROSS JOIN rest
     LEFT JOIN reopened AS o ON o.url_key = p.url_key
-    LEFT JOIN repeated_page AS r ON r.url_key = p.url_key
     LEFT JOIN steering AS s ON s.url_key = p.url_key
     LEFT JOIN forced AS f ON f.url_key = p.url_key
 ),
 due AS (
     SELECT
-        * EXCLUDE (evidence, evidence_weight),
+        * EXCLUDE (evidence, evidence_share, failed_days),
         forced IS NOT NULL OR is_new OR rested_days >= rest_days AS is_due,
-        (epoch($now::TIMESTAMPTZ) - epoch(known_at)) / 86400 AS days,
-        decayed_evidence(evidence, evidence_weight) AS evidence
+        days_between(known_at, $now::TIMESTAMPTZ) AS days,
+        evidence_now(evidence, evidence_share) AS evidence
     FROM known
     WHERE $whole OR is_due
 ),
 told AS (
-    SELECT due.*, CASE WHEN due.signalled THEN h.signal_lag ELSE 0e0 END AS lag, h.new_share, log_belief(h.log_prior, due.evidence) AS logs
+    SELECT due.*, CASE WHEN due.signalled THEN h.signal_lag ELSE 0e0 END AS lag, h.new_value, log_belief(h.log_prior, due.evidence) AS logs
     FROM due
     JOIN host_belief AS h USING (host_key)
 ),
@@ -49,8 +50,7 @@ topped AS (SELECT *, most_believed(logs) AS most FROM told),
 believed AS (SELECT *, belief(logs, most) AS belief FROM topped),
 valued AS (
     SELECT *, weight * CASE
-        WHEN known_at IS NULL AND $objective = 'age' THEN new_share * age_index(belief, 18e1, 0e0)
-        WHEN known_at IS NULL THEN new_share * fresh_days(belief, 18e1)
+        WHEN days IS NULL THEN new_value
         WHEN $objective = 'age' THEN age_index(belief, days, lag)
         ELSE freshness_index(belief, days, lag)
     END AS worth

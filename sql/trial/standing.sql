@@ -1,6 +1,6 @@
 -- Every known URL of a bucket as a plan finds it: what it is worth, its ranks, and what keeps it out of the plan if
 -- anything does, the first of several.
--- Reads: state_page, scored (the whole bucket), verdict, ranked, host_belief, forced, held_host, closed_host.
+-- Reads: state_page, scored (the whole bucket), verdict, ranked, repeated_page, host_belief, forced, held_host, closed_host.
 -- Params: bucket, budget.
 -- Grain: one row per URL; left_out is NULL for what the plan holds.
 SELECT
@@ -13,7 +13,7 @@ SELECT
     p.asked_at,
     p.asked_at + to_seconds(round(86400 * s.rest_days)::BIGINT) AS rests_until,
     coalesce(r.priority, s.priority) AS priority,
-    CASE WHEN s.rank_class = 0 THEN value_of(s.priority) END AS value,
+    CASE WHEN s.rank_class = 0 THEN value_of(CASE WHEN t.url_key IS NULL THEN s.priority ELSE priority_of_copy(s.priority) END) END AS value,
     r.host_rank,
     r.cap AS host_cap,
     r.bucket_rank,
@@ -39,4 +39,5 @@ JOIN scored AS s ON s.url_key = p.url_key
 JOIN host_belief AS h ON h.host_key = p.host_key
 LEFT JOIN verdict AS v ON v.url_key = p.url_key
 LEFT JOIN ranked AS r ON r.url_key = p.url_key
+LEFT JOIN repeated_page AS t ON t.url_key = p.url_key
 LEFT JOIN forced AS f ON f.url_key = p.url_key

@@ -108,7 +108,7 @@ GIVEN = {
     "replayed_prior": _PRIOR,
     "held_host": "host VARCHAR",
     "closed_host": "host VARCHAR",
-    "rest": "outcome VARCHAR, streak INTEGER, longest INTEGER, days DOUBLE",
+    "rest": "days MAP(VARCHAR, DOUBLE[])",
     "host_cap": "host_key UBIGINT, host VARCHAR, cap BIGINT",
     "noisy_host": "host_key UBIGINT, noisy BOOLEAN",
     "crawl_belief": _BELIEF,

@@ -223,6 +223,7 @@ def test_the_choice_by_value_is_that_of_the_vectors(given: Any, expected: Any) -
         "overdue_days FLOAT"
     )
     query.keep_rows(con, "scored", columns, scored)
+    query.keep_rows(con, "repeated_page", "url_key UBIGINT", [])
     query.keep_rows(con, "verdict", "url_key UBIGINT, rejected_by VARCHAR", [(key, None) for key in range(len(values))])
     query.keep_rows(
         con, "host_cap", "host_key UBIGINT, cap BIGINT", [(host, given["cap"]) for host in sorted(set(hosts))]
