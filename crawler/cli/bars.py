@@ -49,7 +49,9 @@ class Bars:
         """Say that a stage, or a part of one, ended with `result`."""
         if stage == "fetch":  # its bar counts URLs, not buckets
             outcomes = {each.value: result[each.value] for each in Outcome if each.value in result}
-            counts = {name: result.get(name, 0) for name in ("planned", "observed", "requests", "wire_bytes")}
+            counts = {
+                name: result.get(name, 0) for name in ("planned", "observed", "discovered", "requests", "wire_bytes")
+            }
             self._ended.append(Progress(**counts, outcomes=outcomes))
             self._running.pop(-1 if part is None else part, None)
             self._show_fetches()

@@ -13,7 +13,7 @@ Row: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One admitted row of the plan: a URL to ask for, with what is stored of it."""
+    """A URL to ask for, with what is stored of it: an admitted row of the plan, or, with `discovered`, found on the way."""
 
     url_key: int
     host_key: int
@@ -36,6 +36,7 @@ class Target:
     signalled: bool = False
     modified_trusted: bool = False
     noisy: bool = False
+    discovered: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,15 @@ OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 class Progress:
     """A fetch task at one moment. Counts are of this task, not of what others did for the cycle before it.
 
-    planned: URLs that it was to ask for; observed: those with an outcome; outcomes: how many of each. ready: hosts that
+    planned: URLs that it was to ask for; observed: those with an outcome; discovered: further URLs with one, which it found
+    itself; outcomes: how many of each, of both. ready: hosts that
     are asked or may be; waiting: those whose delay or robots.txt is waited for; held: those that an operator holds.
     parser_restarts: parse workers that a page ended. seconds: since the task began to fetch.
     """
 
     planned: int
     observed: int = 0
+    discovered: int = 0
     requests: int = 0
     wire_bytes: int = 0
     ready: int = 0
@@ -32,8 +34,8 @@ class Progress:
 
     @property
     def pages_per_second(self) -> float:
-        """Observed URLs per second since the task began to fetch."""
-        return self.observed / self.seconds if self.seconds > 0 else 0.0
+        """URLs with an outcome per second since the task began to fetch."""
+        return (self.observed + self.discovered) / self.seconds if self.seconds > 0 else 0.0
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> "Progress":
@@ -71,4 +73,5 @@ class Progress:
         ) + "".join(f"; {more}" for more in (outcomes, restarts) if more)
 
     def __str__(self) -> str:
-        return f"{self.observed:,} of {self.planned:,} URLs; {self.detail}"
+        found = f" and {self.discovered:,} found" if self.discovered else ""
+        return f"{self.observed:,} of {self.planned:,} URLs{found}; {self.detail}"

@@ -18,7 +18,7 @@ from crawler.store.marks import read_marks
 from crawler.store.plans import plan_name
 from crawler.store.state import checkpoint_epochs
 
-CYCLE_TABLES = ("observation", "link", "capture", "robots", "host_state", "url", "duplicate", "mention", "rejected")
+CYCLE_TABLES = ("observation", "link", "capture", "robots", "host_state", "url", "duplicate", "mention", "rejected", "discovery")
 TAIL_TABLES = ("url", "duplicate", "mention")
 CHECKS = "check"
 PUBLICATIONS = "publish"

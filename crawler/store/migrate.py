@@ -150,9 +150,24 @@ def _to_3(files: Files) -> None:
     )
 
 
+# Nothing was fetched before it was planned.
+_DISCOVERED = NewColumn(
+    "discovered",
+    pa.struct(
+        [
+            ("pattern_key", pa.uint64()),
+            ("depth", pa.uint16()),
+            ("hops", pa.uint16()),
+            ("discovered_at", pa.timestamp("us", "UTC")),
+        ]
+    ),
+    None,
+)
+
+
 def _to_4(files: Files) -> None:
     """What keeps the cost of a cycle with what it fetches and finds."""
-    add_columns(files, {})
+    add_columns(files, {"observation": (_DISCOVERED,)})
 
 
 # By the version that it starts from.

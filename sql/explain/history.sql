@@ -14,6 +14,7 @@ SELECT
     o.wire_bytes,
     o.epoch,
     o.error,
+    o.discovered IS NOT NULL AS is_discovered,
     r.url AS robots_url,
     r.read_at AS robots_read_at,
     left(lower(hex(o.robots_digest)), 12) AS robots_version

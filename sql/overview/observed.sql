@@ -3,5 +3,6 @@
 -- Grain: one row per cycle and bucket.
 SELECT cycle::VARCHAR AS cycle, bucket, count(*) AS observed, count(*) FILTER (late) AS late
 FROM observation_files
+WHERE discovered IS NULL
 GROUP BY cycle, bucket
 ORDER BY cycle, bucket

@@ -6,6 +6,7 @@ SELECT
     cycle,
     planned,
     observed,
+    discovered,
     fetched,
     first_fetched,
     changed,

@@ -1,4 +1,4 @@
--- What did each cycle do: planned, fetched, unchanged, new, late?
+-- What did each cycle do: planned, fetched, of that found and fetched at once, unchanged, new, late?
 -- Reads: cycle.
 -- Grain: one row per published cycle.
 SELECT
@@ -6,6 +6,7 @@ SELECT
     planned,
     fetched,
     first_fetched AS new,
+    discovered AS at_once,
     changed,
     unchanged,
     late,

@@ -15,6 +15,10 @@ WITH events AS (
     FROM url
     WHERE url = $url
     UNION ALL
+    SELECT discovered.discovered_at, cycle, 3, 'found', 'and fetched in the same cycle, out of the budget that its plans left'
+    FROM observation
+    WHERE url = $url AND discovered IS NOT NULL
+    UNION ALL
     SELECT
         p.cycle::TIMESTAMP::TIMESTAMPTZ, p.cycle, 3, 'planned',
         'priority ' || p.priority || ', rank ' || p.host_rank || ' in its host; '

@@ -43,6 +43,7 @@ CREATE TABLE observation (
     modified_at TIMESTAMPTZ,
     modified_trusted BOOLEAN NOT NULL,
     signalled BOOLEAN NOT NULL,
+    discovered STRUCT(pattern_key UBIGINT, depth USMALLINT, hops USMALLINT, discovered_at TIMESTAMPTZ),
     sitemap VARCHAR,
     title VARCHAR,
     language VARCHAR,
@@ -60,7 +61,7 @@ CREATE TABLE observation (
 );
 
 COMMENT ON TABLE observation IS 'Every fact that we asked for a URL, or would not, at an instant and what came of it; written once by the bucket''s owner.';
-COMMENT ON COLUMN observation.cycle IS 'cycle it was planned in, e.g. 2026-11-25';
+COMMENT ON COLUMN observation.cycle IS 'cycle it was fetched for, e.g. 2026-11-25';
 COMMENT ON COLUMN observation.bucket IS 'bucket of the host';
 COMMENT ON COLUMN observation.epoch IS 'lease epoch in which the row was first written; rewriting keeps it';
 COMMENT ON COLUMN observation.sequence IS 'sequence number within the epoch in which the row was first written';
@@ -104,6 +105,7 @@ COMMENT ON COLUMN observation.counts_as_changed IS 'whether scheduling takes it 
 COMMENT ON COLUMN observation.modified_at IS 'Last-Modified as an instant; NULL if there is none, or it is the time of the answer';
 COMMENT ON COLUMN observation.modified_trusted IS 'whether Last-Modified of the host was trusted to date changes when it was planned';
 COMMENT ON COLUMN observation.signalled IS 'whether a sitemap or feed claimed a change since the check before, when it was planned';
+COMMENT ON COLUMN observation.discovered IS 'for a URL that was found in this cycle and fetched out of the budget that its plans left: what the link said that made it known, see url; NULL for what was planned';
 COMMENT ON COLUMN observation.title IS 'title of the page, at most 300 characters';
 COMMENT ON COLUMN observation.language IS 'primary subtag of the language that html lang or Content-Language declare, e.g. pt; NULL if neither does';
 COMMENT ON COLUMN observation.noindex IS 'whether the page asks not to be indexed (meta robots, X-Robots-Tag), or not any more (unavailable_after)';

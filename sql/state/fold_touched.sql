@@ -1,5 +1,5 @@
 -- The state of every touched URL: its checkpoint row with the tail of the log folded over it in (epoch, sequence) order.
--- Reads: touched, base_page, asked, streak, evidence, mentioned, near_label, tail_url, tail_duplicate (rows from the
+-- Reads: touched, base_page, asked, streak, evidence, mentioned, near_label, tail_url, tail_observation, tail_duplicate (rows from the
 -- checkpoint's epoch on).
 -- Grain: one row per URL, columns of page.
 WITH base AS (
@@ -8,11 +8,14 @@ WITH base AS (
     WHERE url_key IN (SELECT url_key FROM touched)
 ),
 found AS (
-    SELECT
-        url_key,
-        bool_or(is_seed) AS is_seed,
-        arg_min(page_place(t), log_position(epoch, sequence)) AS place
-    FROM tail_url AS t
+    SELECT url_key, bool_or(is_seed) AS is_seed, arg_min(place, position) AS place
+    FROM (
+        SELECT url_key, is_seed, page_place(t) AS place, log_position(epoch, sequence) AS position FROM tail_url AS t
+        UNION ALL
+        SELECT url_key, false, discovered_place(o), log_position(epoch, sequence)
+        FROM tail_observation AS o
+        WHERE discovered IS NOT NULL
+    )
     GROUP BY url_key
 ),
 marked AS (

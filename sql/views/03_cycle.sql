@@ -15,6 +15,7 @@ observed AS (
     SELECT
         cycle,
         count(*) AS observed,
+        count(*) FILTER (discovered IS NOT NULL) AS discovered,
         count(*) FILTER (sent) AS requested,
         count(*) FILTER (is_success(outcome)) AS fetched,
         count(*) FILTER (outcome = 'not_modified') AS not_modified,
@@ -30,6 +31,7 @@ observed AS (
     GROUP BY cycle
 ),
 found AS (
+    -- By merges; what a fetch found and fetched at once is counted as discovered.
     SELECT cycle, count(*) AS new_urls FROM url GROUP BY cycle
 ),
 stopped AS (
@@ -44,6 +46,7 @@ SELECT
     published.cycle,
     coalesce(planned.planned, 0) AS planned,
     coalesce(observed.observed, 0) AS observed,
+    coalesce(observed.discovered, 0) AS discovered,
     coalesce(observed.requested, 0) AS requested,
     coalesce(observed.fetched, 0) AS fetched,
     coalesce(observed.first_fetched, 0) AS first_fetched,
@@ -51,8 +54,8 @@ SELECT
     coalesce(observed.unchanged, 0) AS unchanged,
     coalesce(observed.not_modified, 0) AS not_modified,
     coalesce(observed.late, 0) AS late,
-    coalesce(planned.planned, 0) - coalesce(observed.observed, 0) AS open,
-    coalesce(found.new_urls, 0) AS new_urls,
+    coalesce(planned.planned, 0) - coalesce(observed.observed - observed.discovered, 0) AS open,
+    coalesce(found.new_urls, 0) + coalesce(observed.discovered, 0) AS new_urls,
     coalesce(stopped.traps, 0) AS traps,
     coalesce(stopped.out_of_scope, 0) AS out_of_scope,
     coalesce(observed.wire_bytes, 0) AS wire_bytes,

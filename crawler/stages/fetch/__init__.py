@@ -51,7 +51,7 @@ def run(
     progress: told how far it is; others can read it in the lake meanwhile (`store.live`). stop: asked each second
     whether to end early: the requests under way then get two seconds, and what is left stays open. secrets: what the
     settings refer to; None: looked up in the environment.
-    Returns counts: planned, observed, open, requests, wire_bytes, stopped, parser_restarts and one for each outcome.
+    Returns counts: planned, observed (of those), open, discovered (and observed besides), requests, wire_bytes, stopped, parser_restarts and one for each outcome.
     Raises NoContact, MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
@@ -123,4 +123,4 @@ def fetch(
         progress(reached)
     open_urls = len(targets) - counts["observed"]
     ended = {"stopped": int(is_stopped), "parser_restarts": reached.parser_restarts}
-    return {"planned": len(targets), "observed": 0, "open": open_urls, **ended, **counts}
+    return {"planned": len(targets), "observed": 0, "discovered": 0, "open": open_urls, **ended, **counts}

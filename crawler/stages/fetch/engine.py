@@ -284,7 +284,7 @@ class Engine:
         kept["capture"] = fresh
         for row in rows.get("observation", ()):
             row["stored"] = bool(fresh)  # else fingerprint may make it the holder of a body that it did not bring
-            self.counts["observed"] += 1
+            self.counts["observed" if row["discovered"] is None else "discovered"] += 1
             self.counts[row["outcome"]] += 1
         self._segment.add(kept, self._task.clock.monotonic())
         if host is not None:

@@ -22,6 +22,7 @@ def progress_of(
     return Progress(
         planned,
         observed=counts["observed"],
+        discovered=counts["discovered"],
         requests=counts["requests"],
         wire_bytes=counts["wire_bytes"],
         ready=where["ready"],

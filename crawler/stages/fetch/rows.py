@@ -292,6 +292,7 @@ def _observation(target: Target, cycle: Cycle, fetched_at: datetime, ended_at: d
         "modified_at": None,
         "modified_trusted": target.modified_trusted,
         "signalled": target.signalled,
+        "discovered": target.discovered,
         "sitemap": None,
         "title": None,
         "language": None,
