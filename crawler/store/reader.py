@@ -55,8 +55,11 @@ def _make_views(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
     _view(con, "seed", query.files_query("seed", seed_paths(lake)))
     _view(con, "publication", _publication_query(manifests))
     _state_views(lake, con, manifests)
+    # Every view is bound when it is made, and those below it again: the fold, which takes longest, comes last.
+    _view(con, "state_page", query.files_query("page", []))
     for _, text in query.scripts("views"):
         con.execute(text)
+    con.execute(f"CREATE OR REPLACE VIEW state_page AS {query.with_steps('state/page', FOLD)}")
 
 
 def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Manifest]) -> None:
@@ -75,7 +78,6 @@ def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Man
     for table, names in tails.items():
         view = "tail_host" if table == "host_state" else f"tail_{table}"
         _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
-    _view(con, "state_page", query.with_steps("state/page", FOLD))
     _view(con, "newest_host", query.sql_text("state/host"))
 
 
