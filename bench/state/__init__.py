@@ -1,1 +1,1 @@
-"""How a cycle's cost follows its work: parts of the state at scale, each measured by itself."""
+"""`make bench-state`: what a cycle costs over a state of millions of URLs, beside a design that rewrites all of it."""
