@@ -7,7 +7,7 @@ WITH known AS (
     SELECT
         host_key,
         checks > 0 AND is_live AND NOT is_sitemap AS is_told,
-        CASE WHEN is_told THEN evidence END AS evidence,
+        evidence,
         evidence_share($now::TIMESTAMPTZ, evidence_generation) AS share,
         asked_at IS NOT NULL AND NOT is_sitemap AS is_asked,
         fetches > 0 AND is_live AND NOT noindex AND duplicate_of IS NULL AND NOT is_sitemap AS is_useful,
@@ -33,7 +33,7 @@ believed AS (
     SELECT *, belief(logs, most) AS belief FROM topped
 ),
 shared AS (
-    SELECT *, 1e6 / belief_sum(belief) AS share FROM believed
+    SELECT *, CASE WHEN is_told THEN 1e6 / belief_sum(belief) END AS share FROM believed
 )
 SELECT
     host_key,
