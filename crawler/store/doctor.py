@@ -50,7 +50,7 @@ _KNOWN = re.compile(
             rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
-            r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots)(?:-r\d+)?\.parquet",
+            r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots|tally)(?:-r\d+)?\.parquet",
             rf"layout=\d+/{_LOG.pattern}",
         )
     )
