@@ -4,9 +4,10 @@ Plain buffers in the machine's byte order, so that neither side needs the other'
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 
 KINDS = ("a", "area", "frame", "iframe", "next", "refresh", "header", "canonical", "sitemap", "index", "feed")
 """What a link of a page or sitemap can be; `kinds` holds places in it."""
@@ -27,6 +28,11 @@ class Texts:
     def of(cls, texts: list[str]) -> "Texts":
         """The column of `texts`. Raises UnicodeEncodeError for one that is not ASCII."""
         return cls("".join(texts).encode("ascii"), array("I", map(len, texts)))
+
+    def at(self, places: Sequence[int]) -> list[str]:
+        """The texts at `places`."""
+        ends = list(accumulate(self.lengths))
+        return [self.joined[ends[place] - self.lengths[place] : ends[place]].decode("ascii") for place in places]
 
     def __iter__(self) -> Iterator[str]:
         joined, start = self.joined.decode("ascii"), 0

@@ -20,6 +20,7 @@ from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
 from crawler.core.sitemap_settings import SitemapSettings
+from crawler.core.upkeep_settings import UpkeepSettings
 from crawler.core.url_rules import UrlRules, url_rules
 from crawler.core.url_settings import UrlSettings
 
@@ -65,6 +66,15 @@ class LakeSettings(Section):
 
     checkpoint_min_rows: int = Field(
         default=5_000, ge=1, description="Rows that a bucket's log must hold before a checkpoint is written at all."
+    )
+
+    seen_false_positive_rate: float = Field(
+        default=0.001,
+        gt=0,
+        le=0.5,
+        description="Share of the new URLs that the seen filter of a bucket takes for known: they are fetched a day "
+        "later than they might be, never lost. 0.001 takes three bytes a URL, in the lake and in the memory of a "
+        "fetch; a tenth of it one more.",
     )
 
     min_free_bytes: int = Field(
@@ -240,6 +250,7 @@ class Settings(Section):
     copies: CopySettings = CopySettings()
     traps: TrapSettings = TrapSettings()
     sitemaps: SitemapSettings = SitemapSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     engine: EngineSettings = EngineSettings()
     clock: ClockSettings = ClockSettings()
     host: Annotated[dict[str, HostSettings], Field(default_factory=dict)]

@@ -80,6 +80,12 @@ class FetchSettings(Section):
     dns_failure_seconds: float = Field(
         default=60, ge=0, description="Seconds that a host without an address is not looked up again."
     )
+    discover_urls: int = Field(
+        default=10_000,
+        ge=0,
+        description="URLs that one task may fetch in the very cycle in which it finds them, out of its share of the "
+        "budget that the plans leave unspent, behind all that is planned. 0: what is found waits for the next cycle.",
+    )
     audit_share: float = Field(
         default=0.01,
         ge=0,

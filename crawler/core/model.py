@@ -13,7 +13,10 @@ Row: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL to ask for, with what is stored of it: an admitted row of the plan, or, with `discovered`, found on the way."""
+    """A URL to ask for, with what is stored of it: an admitted row of the plan, or one that was found on the way.
+
+    discovered: what the link said by which it was found; see sql/schema/observation.sql.
+    """
 
     url_key: int
     host_key: int

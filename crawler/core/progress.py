@@ -14,10 +14,10 @@ OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 class Progress:
     """A fetch task at one moment. Counts are of this task, not of what others did for the cycle before it.
 
-    planned: URLs that it was to ask for; observed: those with an outcome; discovered: further URLs with one, which it found
-    itself; outcomes: how many of each, of both. ready: hosts that
-    are asked or may be; waiting: those whose delay or robots.txt is waited for; held: those that an operator holds.
-    parser_restarts: parse workers that a page ended. seconds: since the task began to fetch.
+    planned: URLs that it was to ask for; observed: those with an outcome; discovered: further URLs with one, which it
+    found itself; outcomes: how many of each, of both. ready: hosts that are asked or may be; waiting: those whose delay
+    or robots.txt is waited for; held: those that an operator holds. parser_restarts: parse workers that a page ended.
+    seconds: since the task began to fetch.
     """
 
     planned: int

@@ -67,6 +67,15 @@ def pattern_key(url: str) -> int:
     return place | min(len(names), _MOST_COUNTED) << _NAMES_BITS | folded
 
 
+def place_of(pattern: int) -> int:
+    """What the limits on like URLs count together: a pattern, or a path with all its combinations of parameters.
+
+    pattern: a pattern key.
+    """
+    has_several = pattern >> _NAMES_BITS & _MOST_COUNTED > 1
+    return pattern | (1 << _PLACE_BITS) - 1 if has_several else pattern
+
+
 def shape_trap(url: str, depth: int, traps: ShapeLimits, at: date | None = None) -> str | None:
     """The setting that the canonical URL's shape breaks, e.g. `traps.max_depth`; None if it breaks none.
 

@@ -44,6 +44,10 @@ class Admission:
     def admitted(self) -> int:
         return sum(int(row["admitted"]) for row in self.rows)
 
+    def unspent(self, bucket: int) -> int:
+        """How much of the budget is left for what the fetch of `bucket` finds."""
+        return int(self.rows[bucket]["unspent"])
+
     def shared_addresses(self, bucket: int) -> dict[str, int]:
         """The addresses that hosts of `bucket` share with other buckets' hosts, with the number of those buckets."""
         return {shared["address"]: shared["buckets"] for shared in self.rows[bucket]["shared_addresses"]}

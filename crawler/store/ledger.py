@@ -20,6 +20,7 @@ from crawler.core.errors import NotPlanned
 from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.store import query, tables
 from crawler.store.admission import Admission, read_admission
+from crawler.store.frontier import Frontier, open_frontier
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner
@@ -88,6 +89,22 @@ class FetchLedger:
         query.materialise(self._con, "todo", "fetch/todo_hosts")  # what `hosts` and `robots` look at
         self._con.unregister("planned")
         return Todo(columns)
+
+    def frontier(self) -> Frontier | None:
+        """What may be fetched of what this fetch finds; None if the budget has nothing left for it."""
+        room = min(self._admission.unspent(self.bucket), self.lake.settings.fetch.discover_urls)
+        if not room:
+            return None
+        con = self.lake.connect()
+        files = self.lake.current("observation", "bucket", self.bucket, self.owner.written, self.cycle)
+        query.view_files(con, "cycle_observation", "observation", self.lake.paths(files))
+        ((earlier,),) = query.run(con, "fetch/discovered").fetchall()
+        if earlier >= room:
+            return None
+        epoch = self._view_base(con, "page", "page")
+        self._view_log(con, "tail_url", "url", epoch)
+        self._view_log(con, "tail_observation", "observation", epoch)
+        return open_frontier(self.lake, con, self.bucket, epoch, room - earlier)
 
     def hosts(self) -> dict[str, HostState]:
         """What is known of the hosts in `todo`, by host; call `todo` first."""
@@ -166,6 +183,8 @@ class FetchLedger:
             staged[table] = self._fold(table, self.lake.paths(earlier), fresh[table], metadata)
             replaced.append(table)
         staged |= self._stage_captures(rows)
+        if found := rows.get("discovery"):
+            staged["discovery"] = self._stage("discovery", tables.rows_table("discovery", found, self._stamp()))
         self.lake.commit(self.owner, LEAD, staged, whole=replaced)
 
     def _stamped(self, rows: Mapping[str, Sequence[Row]], links: Sequence[FoundLinks]) -> dict[str, pa.Table]:

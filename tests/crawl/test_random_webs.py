@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.driver import NO_DELAYS, Crawl, write_settings
+from crawler.store import seen
+from tests.crawl.driver import FIRST_DAY, NO_DELAYS, Crawl, write_settings
 from tests.crawl.reference import LONG_TEXT, Expected, reference_crawl
 from tests.crawl.server import Entry, Request, Response, WebServer, gaps
 from tests.crawl.webs import DENIED_BY_SCOPE, OUTSIDE_HOST, PRODUCT_TOKEN, Robots, Web, make_web
@@ -18,6 +19,7 @@ WEBS_PER_LAKE = 60
 REST_DAYS = {"gone": 1}
 DELAY_SECONDS = 0.06
 CRAWL_DELAY_SECONDS = 0.25
+ABSURD = 0.5  # false positives of the seen filter
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +35,40 @@ def test_random_webs_are_fetched_as_a_breadth_first_search_says(first: int, tmp_
     with story.server as server:
         story.webs += [make_web(number, server.port) for number in range(first, first + WEBS_PER_LAKE)]
         story.crawl_and_compare(NO_DELAYS)
+
+
+@pytest.mark.parametrize(("buckets", "false_positives"), [(1, 0.0001), (2, ABSURD)])
+def test_what_is_found_and_fetched_at_once_is_what_the_search_finds_over_days(
+    buckets: int, false_positives: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each URL once, whatever the filter takes for known. Without copies: which of them is first is a matter of days."""
+    monkeypatch.setattr(seen, "LEAST_ROOM", 20)
+    story = RandomWebs(
+        tmp_path,
+        buckets=buckets,
+        min_interval_days=300,
+        parse_workers=buckets - 1,
+        discover_urls=10_000,
+        false_positives=false_positives,
+    )
+    with story.server as server:
+        story.webs += [make_web(number, server.port, has_copies=False) for number in range(2000, 2020)]
+        expected = reference_crawl(story.webs)
+        crawl = story.crawl(NO_DELAYS)
+        for day in range(len(expected.cycles) + 1):
+            start = len(server.log)
+            crawl.run()
+            asked = story.asked(server.log[start:])
+            assert not set(asked) & set(story.asked_on)
+            assert max(asked.values(), default=1) == 1
+            story.asked_on |= dict.fromkeys(asked, day)
+            crawl.next_day()
+        assert set(story.asked_on) == {url for url, what in expected.outcomes.items() if what != "denied_by_robots"}
+        check_lake(crawl, expected, story.seeds)
+        told = crawl.ask("SELECT url FROM observation WHERE cycle = ? AND discovered IS NOT NULL", FIRST_DAY)
+        ((wrong,),) = crawl.ask("SELECT sum(wrongly_seen) FROM discovery")
+        assert len(told) > len(expected.cycles[1]), "the first day reaches deeper than to its links"
+        assert wrong if false_positives == ABSURD else not wrong
 
 
 @pytest.mark.parametrize("buckets", [1, 2])
@@ -57,11 +93,22 @@ def test_the_delay_of_every_host_is_kept(buckets: int, tmp_path: Path) -> None:
 class RandomWebs:
     """Some webs on one server, and their crawl in one lake."""
 
-    def __init__(self, folder: Path, *, buckets: int, min_interval_days: float, parse_workers: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        buckets: int,
+        min_interval_days: float,
+        parse_workers: int = 1,
+        discover_urls: int = 0,
+        false_positives: float = 0.001,
+    ) -> None:
         self.folder = folder
         self.buckets = buckets
         self.min_interval_days = min_interval_days
         self.parse_workers = parse_workers
+        self.discover_urls = discover_urls
+        self.false_positives = false_positives
         self.webs: list[Web] = []
         self.server = WebServer(self.respond)
         self.asked_on: dict[str, int] = {}
@@ -76,13 +123,22 @@ class RandomWebs:
     def crawl_and_compare(self, politeness: dict[str, float]) -> None:
         """Crawl until nothing is new; each cycle and the lake at the end are what the reference says."""
         expected = reference_crawl(self.webs)
-        crawl = Crawl(self._settings(politeness), [seed for web in self.webs for seed in web.seeds])
+        crawl = self.crawl(politeness)
         for day, new in enumerate([*expected.cycles, {}]):
             start = len(self.server.log)
             crawl.run()
-            self._check_requests(day, self._asked(self.server.log[start:]), new, expected)
+            self._check_requests(day, self.asked(self.server.log[start:]), new, expected)
             crawl.next_day()
-        _check_lake(crawl, expected, {web.url(web.pages[number]) for web in self.webs for number in web.seed_pages})
+        check_lake(crawl, expected, self.seeds)
+
+    def crawl(self, politeness: dict[str, float]) -> Crawl:
+        """The crawl of the webs, with their seeds."""
+        return Crawl(self._settings(politeness), [seed for web in self.webs for seed in web.seeds])
+
+    @property
+    def seeds(self) -> set[str]:
+        """The canonical URLs of the seeds."""
+        return {web.url(web.pages[number]) for web in self.webs for number in web.seed_pages}
 
     def _settings(self, politeness: dict[str, float]) -> Path:
         hosts = [host for web in self.webs for host in web.hosts]
@@ -91,13 +147,14 @@ class RandomWebs:
             self.folder,
             {
                 "crawl": {"user_agent": f"{PRODUCT_TOKEN}/1.0 (+http://bot.test/)"},
-                "lake": {"buckets": self.buckets},
+                "lake": {"buckets": self.buckets, "seen_false_positive_rate": self.false_positives},
                 "scope": {"hosts": hosts, "rules": [{"deny": DENIED_BY_SCOPE}]},
                 "fetch": {
                     "resolve": resolve,
                     "allow_private": ["127.0.0.0/8"],
                     "audit_share": 0.0,
                     "parse_workers": self.parse_workers,
+                    "discover_urls": self.discover_urls,
                 },
                 "politeness": politeness,
                 "plan": {"min_interval_days": self.min_interval_days},
@@ -106,7 +163,7 @@ class RandomWebs:
             },
         )
 
-    def _asked(self, log: list[Entry]) -> Counter[str]:
+    def asked(self, log: list[Entry]) -> Counter[str]:
         """How often each page was asked for. Every other request than for a page or robots.txt is a failure."""
         asked: Counter[str] = Counter()
         for entry in log:
@@ -131,7 +188,7 @@ class RandomWebs:
         self.asked_on.update(dict.fromkeys(asked, day))
 
 
-def _check_lake(crawl: Crawl, expected: Expected, seeds: set[str]) -> None:
+def check_lake(crawl: Crawl, expected: Expected, seeds: set[str]) -> None:
     """The lake knows the outcome of each URL and no other URL, and keeps one body per distinct content."""
     found = crawl.ask("SELECT url, outcome FROM page")
     known = dict.fromkeys(seeds) | expected.outcomes  # a seed out of scope is known, and never asked for

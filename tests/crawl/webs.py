@@ -100,13 +100,13 @@ class Web:
         return page.response if page else Response(404, body=b"no such page")
 
 
-def make_web(number: int, port: int, *, wait_seconds: float = 0.0) -> Web:
+def make_web(number: int, port: int, *, wait_seconds: float = 0.0, has_copies: bool = True) -> Web:
     """The random web of that number, served at `port`; its hosts are named after the number."""
     rng = random.Random(number)
     hosts = [f"{name}.w{number}.test" for name in ("www", "docs", "xn--caf-dma", "m")[: rng.randint(1, 4)]]
     web = Web(number, port, hosts)
     drafts = _draft_pages(rng, hosts)
-    mirror = f"mirror.w{number}.test" if rng.random() < 0.4 else None
+    mirror = f"mirror.w{number}.test" if has_copies and rng.random() < 0.4 else None
     originals = [draft for draft in drafts if draft.address.host == hosts[0]]
     counterpart: dict[int, int] = {}
     if mirror:
@@ -117,13 +117,15 @@ def make_web(number: int, port: int, *, wait_seconds: float = 0.0) -> Web:
             drafts.append(copy)
     mirrored = set(counterpart.values())
     web.pages = [draft if draft.number in mirrored else _fill(rng, draft, drafts, port) for draft in drafts]
-    _add_text_copies(rng, web)
+    if has_copies:
+        _add_text_copies(rng, web)
     for original, copy in counterpart.items():
         if rng.random() < 0.85:
             web.pages[copy] = _mirrored(web.pages[original], web.pages[copy], counterpart)
         else:
             web.pages[copy] = _fill(rng, web.pages[copy], web.pages, port)
-    _add_twins(rng, web)
+    if has_copies:
+        _add_twins(rng, web)
     if wait_seconds:
         web.pages = [
             replace(page, response=replace(page.response, wait_seconds=rng.choice((0, wait_seconds))))

@@ -13,6 +13,7 @@ from crawler.core.config import Settings, parse_settings
 from crawler.core.keys import host_key, url_key
 from crawler.core.model import HostState, RobotsAnswer, RobotsCopy, Row, Target, Want
 from crawler.core.urls import CanonicalUrl, canonicalize
+from crawler.store.frontier import Frontier
 
 USER_AGENT = "testbot/1.0 (+http://contact.test/)"
 
@@ -28,6 +29,7 @@ class MemoryLedger:
         self.shared_addresses: dict[str, int] = {}
         self.deadline = datetime.now(UTC) + timedelta(seconds=window_seconds)
         self.copies: dict[str, RobotsCopy] = {}
+        self.new: Frontier | None = None
         self.holds: frozenset[str] = frozenset()
         self.wanted: list[Want] = []
         self.answers: dict[str, list[RobotsAnswer | None]] = {}
@@ -37,6 +39,9 @@ class MemoryLedger:
     def todo(self) -> list[Target]:
         observed = {row["url"] for row in self.rows["observation"]}
         return [planned for planned in self.targets if planned.url not in observed]
+
+    def frontier(self) -> Frontier | None:
+        return self.new
 
     def hosts(self) -> dict[str, HostState]:
         sent = [row["host"] for table in ("observation", "robots") for row in self.rows[table] if row["sent"]]

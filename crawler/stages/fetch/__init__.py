@@ -2,12 +2,12 @@
 
 Reads the plan of the bucket and what was observed since, robots.txt copies and the hosts' politeness state, what other
 buckets' owners want to know and have learnt of robots.txt, through `store.ledger`. Writes observation, capture, link,
-robots and host_state, in segments and then in one file each, and wants. Never contacts a host of
+robots, host_state and discovery, in segments and then in one file each, and wants. Never contacts a host of
 another bucket, never follows a page's redirect, never asks a host before its allowed instant.
 
 `roster.py` has the hosts, `hosts.py` knows what each has to do, `schedule.py` says when, `engine.py` runs the threads
-and `dispatch.py` wakes them, `turns.py` does it, `errands.py` for robots.txt, `parsing.py` has pages read, `rows.py`
-writes it down.
+and `dispatch.py` wakes them, `turns.py` does it, `errands.py` for robots.txt, `parsing.py` has pages read,
+`discovery.py` adds what they lead to, `rows.py` writes it down.
 """
 
 import os
@@ -24,6 +24,7 @@ from crawler.net.access import Access
 from crawler.net.client import Client
 from crawler.net.resolver import Resolver
 from crawler.net.steady import SteadyClock
+from crawler.stages.fetch.discovery import Discovery
 from crawler.stages.fetch.engine import Engine
 from crawler.stages.fetch.errands import Errands
 from crawler.stages.fetch.memory import give_back_bodies
@@ -51,7 +52,8 @@ def run(
     progress: told how far it is; others can read it in the lake meanwhile (`store.live`). stop: asked each second
     whether to end early: the requests under way then get two seconds, and what is left stays open. secrets: what the
     settings refer to; None: looked up in the environment.
-    Returns counts: planned, observed (of those), open, discovered (and observed besides), requests, wire_bytes, stopped, parser_restarts and one for each outcome.
+    Returns counts: planned, observed (of those), open, discovered (and observed besides), requests, wire_bytes,
+    stopped, parser_restarts and one for each outcome.
     Raises NoContact, MissingSecret, NotPlanned, BucketTaken, LeaseLost, ProxyFailed.
     """
     lake.settings.require_contact()
@@ -109,7 +111,9 @@ def fetch(
         client = Client(settings.fetch, settings.crawl.user_agent, resolver, steady, access=access)
         task = Task(settings, steady, cycle, buckets, bucket, client, resolver, steady.monotonic() + left)
         roster = Roster(ledger, task)
-        engine = Engine(ledger, task, roster, progress=progress, stop=stop)
+        frontier = ledger.frontier()
+        discovery = Discovery(task, frontier) if frontier else None
+        engine = Engine(ledger, task, roster, discovery, progress=progress, stop=stop)
         errands = Errands(task, engine, ledger)
         turns = Turns(task, engine, errands, needs_address=settings.politeness.address_delay_seconds > 0)
         try:

@@ -16,16 +16,17 @@ from functools import partial
 
 from crawler.core.columns import FoundLinks
 from crawler.core.errors import ProxyFailed
-from crawler.core.model import HostState, Row
+from crawler.core.model import HostState, Row, Target
 from crawler.core.progress import Progress
 from crawler.net.client import BeforeSend
 from crawler.net.gates import Gates
 from crawler.net.reply import Abandoned, Reply
+from crawler.stages.fetch.discovery import Discovery
 from crawler.stages.fetch.dispatch import Dispatch
 from crawler.stages.fetch.hosts import Errand, Host, State
 from crawler.stages.fetch.parsing import Parser
 from crawler.stages.fetch.progress import progress_of
-from crawler.stages.fetch.roster import Roster
+from crawler.stages.fetch.roster import Known, Roster
 from crawler.stages.fetch.rows import Visit
 from crawler.stages.fetch.schedule import Postponed, Schedule
 from crawler.stages.fetch.segment import Segment
@@ -50,6 +51,7 @@ class Engine:
         ledger: Ledger,
         task: Task,
         roster: Roster,
+        discovery: Discovery | None = None,
         *,
         progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
@@ -70,6 +72,8 @@ class Engine:
         self._failure: BaseException | None = None
         self._mine = threading.local()  # the turn of each thread
         self._roster = roster
+        self.discovery = discovery
+        self._unread = 0  # pages that may yet bring something to do
         self._parser: Parser[Visit] | None = None
         self._segment = Segment()
         self._dirty: dict[str, Host] = {}
@@ -119,6 +123,8 @@ class Engine:
                 self._ledger.append(segment.rows, segment.links)
             raise
         segment, _ = self._take_segment()
+        if self.discovery is not None and not self.is_stopped:
+            segment.rows["discovery"].append(self.discovery.row())
         is_complete = not self.is_stopped and self._roster.proxy_failure is None
         self._ledger.finish(segment.rows, segment.links, complete=is_complete)
         if self._roster.proxy_failure is not None and not self.is_stopped:
@@ -134,8 +140,9 @@ class Engine:
             self._has_begun = True
             if not self._is_busy():
                 return
-        most = sum(host.pace.connections for host in self._roster)
-        count = min(self._task.settings.fetch.threads, most)
+        count = self._task.settings.fetch.threads
+        if self.discovery is None:
+            count = min(count, sum(host.pace.connections for host in self._roster))
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
                 working = [threads.submit(self._work, take_turn) for _ in range(count)]
@@ -259,8 +266,8 @@ class Engine:
         return self._segment.is_overfull(self._task.settings.fetch.segment_pages, pages=pages, weight=weight)
 
     def _is_busy(self) -> bool:
-        """Whether something is to be done; once nothing is, the threads end."""
-        return bool(self._schedule.busy)
+        """Whether something is, or may yet be, to be done; once nothing is, the threads end."""
+        return bool(self._schedule.busy or self._unread)
 
     # What others may look at
 
@@ -296,6 +303,22 @@ class Engine:
         """Add the links of pages just committed, before the lock is let go. Call with the lock held."""
         self._segment.add_links(found)
         self._dispatch.room.notify_all()  # these pages no longer wait at the parser
+
+    def await_links(self, pages: int) -> None:
+        """So many more pages, or fewer, are to be read whose links may be followed. Call with the lock held."""
+        if self.discovery is not None:
+            self._unread += pages
+            if not self._is_busy():
+                self._dispatch.tell()
+
+    def know(self, targets: Sequence[Target]) -> Known:
+        """What `discover` needs of the lake. Call without the lock."""
+        return self._roster.know(targets)
+
+    def discover(self, targets: Sequence[Target], known: Known) -> None:
+        """Let targets that were found on the way be fetched as well. Call with the lock held."""
+        for target in targets:
+            self.wake(self._roster.meet(target, known))
 
     def fail(self, failure: BaseException) -> None:
         """End the task with `failure`, unless it ends with another already."""

@@ -1,7 +1,7 @@
 """What one fetch task knows of a host: its origins, their robots.txt, and what is still to be asked for there.
 
 Owns the choice of what a host is asked next. Holds state, does no I/O; one thread at a time chooses for a host, and
-`state`, `errands` and what the answers of several connections change is guarded by the engine's lock.
+`state`, `errands`, `arrivals` and what the answers of several connections change is guarded by the engine's lock.
 """
 
 import math
@@ -136,7 +136,7 @@ class Host:
     address: where it was last found. most_pages: that a day allows. window_seconds: the cycle's window. pages: those
     asked for in this task. sections: shares of its turns by path prefix. is_held: an operator wants it left alone, so
     what is planned there stays open. closed: times of the day at which it is not asked; calendar_ahead: seconds since
-    1970 when the monotonic clock showed 0, which tells them.
+    1970 when the monotonic clock showed 0, which tells them. arrivals: targets found on the way, see `settle`.
     """
 
     name: str
@@ -153,6 +153,7 @@ class Host:
     key: int = field(init=False)
     origins: dict[str, Origin] = field(default_factory=dict)
     errands: deque[Errand] = field(default_factory=deque)
+    arrivals: deque[Target] = field(default_factory=deque)
     state: State = State.IDLE
 
     def __post_init__(self) -> None:
@@ -166,6 +167,18 @@ class Host:
                 origin.targets = Sections(self.sections)
                 for place in those:
                     origin.targets.append(plan[place])
+
+    def settle(self) -> None:
+        """Take over the targets that have arrived. Not while a thread may choose for the host without the lock."""
+        while self.arrivals:
+            target = self.arrivals.popleft()
+            self.origin(origin_of(target.url)).targets.append(target)
+
+    def origin(self, url: str) -> Origin:
+        """The origin of that URL, made if it is not there."""
+        if url not in self.origins:
+            self.origins[url] = Origin(url, targets=Sections(self.sections) if self.sections else deque())
+        return self.origins[url]
 
     def next_origin(self, monotonic: float) -> Origin | None:
         """The origin with the best target among those that can be asked now."""
@@ -193,7 +206,7 @@ class Host:
     @property
     def left(self) -> int:
         """Requests that are still to be made here, as far as it is known."""
-        return len(self.errands) + sum(len(origin.targets) for origin in self.origins.values())
+        return len(self.errands) + len(self.arrivals) + sum(len(origin.targets) for origin in self.origins.values())
 
     @property
     def needs_seconds(self) -> float:
@@ -228,3 +241,9 @@ def origin_of(url: str) -> str:
     """`scheme://host[:port]` of a canonical URL."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.partition('/')[0].partition('?')[0]}"
+
+
+def host_of(origin: str) -> str:
+    """The host of an origin."""
+    host, colon, port = origin.partition("://")[2].rpartition(":")
+    return host if colon and port.isdigit() else f"{host}{colon}{port}"

@@ -19,11 +19,11 @@ class TargetQueue:
         self._places = places
         self._next = 0  # in `places`
         self._made: deque[Target] = deque()
+        self._found: deque[Target] = deque()
 
     def append(self, target: Target) -> None:
-        """Add a target that is worse than all others."""
-        self._make(len(self._places))
-        self._made.append(target)
+        """Add a target that is not in the plan, after all others."""
+        self._found.append(target)
 
     def appendleft(self, target: Target) -> None:
         """Give back the target that `popleft` gave last."""
@@ -32,15 +32,15 @@ class TargetQueue:
     def popleft(self) -> Target:
         """The best target. Raises IndexError if there is none."""
         self._make(1)
-        return self._made.popleft()
+        return self._made.popleft() if self._made else self._found.popleft()
 
     def __getitem__(self, _first: int) -> Target:
         """What `popleft` would give; only [0] is asked for."""
         self._make(1)
-        return self._made[0]
+        return self._made[0] if self._made else self._found[0]
 
     def __len__(self) -> int:
-        return len(self._made) + len(self._places) - self._next
+        return len(self._made) + len(self._places) - self._next + len(self._found)
 
     def _make(self, least: int) -> None:
         """See that at least so many targets are made, or all."""

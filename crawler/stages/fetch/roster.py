@@ -5,15 +5,19 @@ nothing. Once the task runs, its caller holds the engine's lock.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import TypeAlias
 
 from crawler.core.errors import ProxyFailed
-from crawler.core.model import HostState, Row, Target
+from crawler.core.model import HostState, RobotsCopy, Row, Target
 from crawler.net.politeness import HostPace
-from crawler.stages.fetch.hosts import Host, origin_of
+from crawler.stages.fetch.hosts import Host, host_of, origin_of
 from crawler.stages.fetch.task import Ledger, Task, closed_of, connections_of, floor_of, most_pages_of
 from crawler.stages.fetch.trust import Trust
+
+Known: TypeAlias = tuple[Mapping[str, HostState], Mapping[str, RobotsCopy]]
+"""What the lake knows: by host its pace, by origin its robots.txt."""
 
 
 class Roster:
@@ -40,10 +44,7 @@ class Roster:
         for name, places in by_host.items():
             state = states.get(name)
             host = self._add(name, state, is_last_unknown=self._ledger.taken_over)
-            host.address = state.address if state and not self._task.client.proxy_of(name) else None
             host.most_pages = most_pages_of(settings, name)
-            host.sections = settings.host[name].prefixes if name in settings.host else {}
-            host.trust = Trust(state.validator_audits, state.validator_lies) if state else Trust()
             host.plan(targets, places)
             for url in places.keys() & copies.keys():
                 host.origins[url].load(copies[url], settings.crawl.product_token, now)
@@ -61,6 +62,26 @@ class Roster:
             found = self._add(name, state, is_last_unknown=state is None or self._ledger.taken_over)
             found.is_held = name in self._held or self._is_barred(name)
         return found
+
+    def know(self, targets: Iterable[Target]) -> Known:
+        """What the lake knows of the hosts of `targets` that are met for the first time. Needs no lock."""
+        names = {target.host for target in targets if target.host not in self._hosts}
+        return (self._ledger.hosts_of(names), self._ledger.robots_of(names)) if names else ({}, {})
+
+    def meet(self, target: Target, known: Known) -> Host:
+        """The host of a target that was found on the way, which then has it to do. known: by `know`."""
+        states, copies = known
+        is_new = target.host not in self._hosts
+        host = self.host(target.host, states)
+        host.most_pages = most_pages_of(self._task.settings, host.name)
+        if is_new:
+            token, now = self._task.settings.crawl.product_token, self._task.clock.now()
+            for url, copy in copies.items():
+                if host_of(url) == host.name:
+                    host.origin(url).load(copy, token, now)
+            host.obey_robots()
+        host.arrivals.append(target)
+        return host
 
     def obey_holds(self, held: frozenset[str]) -> list[Host]:
         """Leave alone the hosts that are held now; returns those that no longer are."""
@@ -115,9 +136,12 @@ class Roster:
         host = self._hosts[name] = Host(
             name,
             pace,
+            address=state.address if state and not self._task.client.proxy_of(name) else None,
             window_seconds=settings.fetch.window_hours * 3600,
+            sections=settings.host[name].prefixes if name in settings.host else {},
             closed=closed_of(settings, name),
             calendar_ahead=now.timestamp() - monotonic,
+            trust=Trust(state.validator_audits, state.validator_lies) if state else Trust(),
         )
         return host
 

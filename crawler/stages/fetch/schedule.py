@@ -46,6 +46,7 @@ class Schedule:
 
     def queue(self, host: Host, now: float) -> None:
         """Queue, park or set aside an idle host."""
+        host.settle()
         at = host.next_turn()
         if at is None and host.is_waiting and not host.is_held:
             host.state = State.WAITING

@@ -119,11 +119,16 @@ class Turns:
             robots_digest=origin.digest,
         )
         found.observation["audit"] = is_audited
+        discovery = self._engine.discovery
+        aims = discovery.follow_redirect(found) if discovery and found.links else []
+        known = self._engine.know(aims)
         with self._engine.lock:
             host.pages += 1
             found.observation |= self._engine.answered(host, reply)
             rows_now = {} if found.job else {"observation": [found.observation], "link": found.links}
             self._engine.commit(rows_now, host)  # the host's pace is written down without waiting for the parser
+            self._engine.discover(aims, known)
+            self._engine.await_links(1 if found.job else 0)
         if found.job:
             self.parser.submit(found, found.job)
 
@@ -131,11 +136,16 @@ class Turns:
         """Write down pages that have been read, with their links, in one piece."""
         for found, reading in readings:
             rows.complete(found, reading, self._task.settings)
+        discovery = self._engine.discovery
+        aims = discovery.follow(readings, links) if discovery else []
+        known = self._engine.know(aims)
         with self._engine.lock:
             for found, _ in readings:
                 captures = [found.capture] if found.capture else []
                 self._engine.commit({"observation": [found.observation], "capture": captures}, self._audited(found))
             self._engine.commit_links(FoundLinks([rows.link_source(found) for found, _ in readings], links))
+            self._engine.discover(aims, known)
+            self._engine.await_links(-len(readings))
 
     def _is_audited(self, host: Host, target: Target) -> bool:
         share = self._task.settings.fetch.audit_share
