@@ -103,10 +103,10 @@ class Product:
             fold(self._con)
             self._con.execute("CREATE OR REPLACE TEMP TABLE folded_page AS FROM state_page")
             self._con.execute("CREATE OR REPLACE TEMP TABLE known AS FROM folded_page")
-            for view in ("base_page", "state_page"):
+            for view in ("base_page", "state_page", "ready_page"):
                 self._con.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS FROM known")
         else:
-            for table in ("checked", "evidence"):
+            for table in ("touched", "touched_page", "checked", "evidence"):
                 query.materialise(self._con, table, f"state/{table}")
             self._con.execute(_REMEMBER, {"now": now})
 

@@ -16,8 +16,14 @@ from crawler.store.lake import Lake
 from crawler.store.lease import Owner
 from crawler.store.marks import Span, parse_marks, read_marks, spans_from, view_spans, write_marks
 from crawler.store.scoping import judge, open_scope
-from crawler.store.state import State, open_state, write_checkpoint
-from crawler.store.traps import size_arriving, size_texts
+from crawler.store.state import State, open_known, open_state, write_checkpoint
+from crawler.store.traps import count_held, size_arriving, size_sources
+
+FEW_ROWS = 100_000
+"""URLs of a bucket in which every merge counts what traps keep out of plans."""
+
+COUNTING_DAYS = 7
+"""Of a larger bucket one cycle in so many counts it: no decision needs it."""
 
 
 def run(lake: Lake, cycle: Cycle, bucket: int) -> dict[str, Any]:
@@ -33,8 +39,9 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
     if not spans:
         return {"new": 0, "rejected": 0, "checkpoint": 0}
     con = lake.connect()
-    state = open_state(lake, con, bucket, owner.settled)
-    new, rejected, held = _arrive(lake, state, spans, marks)
+    state = open_known(lake, con, bucket, owner.settled)
+    new, rejected = _arrive(lake, state, spans, marks)
+    counts_held = _count_held(lake, state, cycle)
     stamp = {"cycle": cycle.day, "bucket": bucket, "epoch": owner.epoch, "sequence": owner.sequence + 1}
     staged = {}
     whole = []
@@ -43,9 +50,9 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
         if _has_spare_bodies(lake, state, cycle):
             staged["capture"] = _stage(state, "capture", stamp)
             whole.append("capture")
-    if rejected or held:
-        staged["rejected"] = _stage(state, "rejected", stamp)
-    staged["mention"] = _stage(state, "mention", {**stamp, **_keys(state)})
+    if rejected or query.has_rows(con, "held"):
+        staged["rejected"] = _stage(state, "rejected", {**stamp, "counts_held": counts_held})
+    staged["mention"] = _stage(state, "mention", stamp)
     staged["url"] = lake.files.staged(".parquet")
     reader = query.arrow(con, "merge/url", stamp)
     tables.write_result(staged["url"], "url", reader, write_marks({**marks, **seen_by_shards}))
@@ -63,29 +70,33 @@ def _seen_by_shards(lake: Lake) -> dict[int, int]:
     return seen
 
 
-def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) -> tuple[int, int, int]:
-    """Make the tables `judged` of the arriving URLs and `held` of the known ones.
-
-    Returns how many arriving URLs are new, how many a rule stops, and how many known ones a trap keeps out of plans.
-    """
+def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) -> tuple[int, int]:
+    """Make the table `judged` of the arriving URLs; returns how many of them are new, and how many a rule stops."""
     con = state.con
     _view_copies(lake, state, marks)
     view_spans(lake, con, "link_files", "link", spans)
     keep_given_sitemaps(lake, con, state.bucket)
-    query.view_query(con, "followed_link", "merge/followed")
-    size_texts(lake, con)
-    query.materialise(con, "candidate", "merge/arriving", _keys(state))
+    low, high = key_range(state.bucket, lake.buckets)
+    query.materialise(con, "followed_link", "merge/followed", {"low_key": low, "high_key": high})
+    query.materialise(con, "seen", "merge/seen")
+    query.materialise(con, "watched", "merge/source")
+    size_sources(lake, con)
+    query.materialise(con, "candidate", "merge/arriving")
     judge(lake, con, open_scope(lake, con))
     size_arriving(lake, con)
     query.materialise(con, "judged", "merge/judged", lake.settings.traps.model_dump())
-    ((new, rejected, held),) = query.run(con, "merge/counts").fetchall()
-    return int(new), int(rejected), int(held)
+    ((new, rejected),) = query.run(con, "merge/counts").fetchall()
+    return int(new), int(rejected)
 
 
-def _keys(state: State) -> dict[str, int]:
-    """The range of the bucket's host keys."""
-    low, high = key_range(state.bucket, state.lake.buckets)
-    return {"low_key": low, "high_key": high}
+def _count_held(lake: Lake, state: State, cycle: Cycle) -> bool:
+    """Make the table `held` of the known URLs that traps keep out of plans; says whether they were counted."""
+    rows = state.checkpoint_rows()
+    if rows > FEW_ROWS and (cycle.day.toordinal() + state.bucket) % COUNTING_DAYS:
+        query.keep_rows(state.con, "held", "rule VARCHAR, host VARCHAR, pattern_key UBIGINT, held BIGINT, example VARCHAR", [])
+        return False
+    count_held(lake, state.con)
+    return True
 
 
 def _view_copies(lake: Lake, state: State, marks: dict[int, int]) -> None:
@@ -133,4 +144,4 @@ def _checkpoint_when_due(state: State) -> int:
     checkpoint_rows, touched_rows = state.counts()
     if touched_rows < max(settings.checkpoint_min_rows, settings.checkpoint_share * checkpoint_rows):
         return 0
-    return write_checkpoint(state)
+    return write_checkpoint(open_state(state.lake, state.lake.connect(), state.bucket, state.settled))

@@ -130,7 +130,7 @@ class _Replay:
             files = lake.current("observation", "bucket", bucket, lake.written("bucket", bucket))
             paths += lake.paths(files)
         query.view_files(con, "tail_observation", "observation", paths)
-        query.view_files(con, "base_page", "page", [])
+        query.view_files(con, "touched_page", "page", [])
         query.materialise(con, "checked", "state/checked")
         query.materialise(con, "replayed_url", "backtest/url", self._span)
         query.materialise(con, "replayed_period", "backtest/period")

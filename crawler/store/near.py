@@ -37,8 +37,10 @@ def open_comparable(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, set
 
 def view_known(con: duckdb.DuckDBPyConnection) -> None:
     """Make the view `near_known` from `arrived_here` and the views base_* and tail_*: the state without most of it."""
-    for table, name in (("touched", "state"), ("near_label", "state"), ("near_touched", "fingerprint")):
-        query.materialise(con, table, f"{name}/{table}")
+    query.materialise(con, "touched", "state/touched")
+    query.materialise(con, "touched_page", "state/touched_text")
+    query.materialise(con, "near_label", "state/near_label")
+    query.materialise(con, "near_touched", "fingerprint/near_touched")
     query.view_query(con, "near_known", "fingerprint/near_known")
 
 

@@ -89,6 +89,11 @@ def materialise(
     con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" AS {text}', named)
 
 
+def has_rows(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Whether there is a row in `table`."""
+    return con.execute(f'FROM "{table}" LIMIT 1').fetchone() is not None
+
+
 def keep_rows(con: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
     """Keep `rows` as the temporary table `table`; `columns` is the list of names and types of CREATE TABLE."""
     con.execute(f'CREATE OR REPLACE TEMP TABLE "{table}" ({columns})')

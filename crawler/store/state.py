@@ -18,6 +18,8 @@ CHECKPOINTS = "checkpoint"
 PARTS = ("page", "host", "robots")
 FOLD = {
     "touched": "state/touched",
+    "touched_page": "state/touched_page",
+    "found": "state/found",
     "near_label": "state/near_label",
     "mentioned": "state/mentioned",
     "asked": "state/asked",
@@ -27,6 +29,15 @@ FOLD = {
     "folded": "state/fold_touched",
 }
 """The tables of the fold, in their order, and the statement that makes each."""
+_KNOWN = {
+    "touched": "state/touched",
+    "touched_page": "state/touched_text",
+    "found": "state/found",
+    "near_label": "state/near_label",
+    "mentioned": "state/mentioned",
+    "overlay": "state/overlay",
+}
+"""Those of the fold in narrow columns."""
 _PART = re.compile(r"e(\d{8})-(page|host|robots)(?:-r(\d+))?\.parquet")
 
 
@@ -42,6 +53,10 @@ class State:
     bucket: int
     settled: Settled
     from_epoch: int
+
+    def checkpoint_rows(self) -> int:
+        """The number of rows in the checkpoint."""
+        return self.counts()[0]
 
     def counts(self) -> tuple[int, int]:
         """The number of rows in the checkpoint and of URLs that the tail touches."""
@@ -88,6 +103,19 @@ def open_state(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled:
     """Make the views of the bucket's state as of `settled` on `con`."""
     from_epoch = view_log(lake, con, bucket, settled)
     fold(con)
+    return State(lake, con, bucket, settled, from_epoch)
+
+
+def open_known(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> State:
+    """Like `open_state`, but state_page has the columns of `state/known` only: no wide column is read for them.
+
+    What a merge asks of a bucket each cycle; a wide row of the checkpoint costs forty times a key, and DuckDB reads all
+    of them to find a few.
+    """
+    from_epoch = view_log(lake, con, bucket, settled)
+    for table, statement in _KNOWN.items():
+        query.materialise(con, table, statement)
+    query.view_query(con, "state_page", "state/known")
     return State(lake, con, bucket, settled, from_epoch)
 
 

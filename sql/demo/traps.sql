@@ -2,7 +2,7 @@
 -- Reads: rejected.
 -- Grain: one row per host and rule.
 WITH newest AS (
-    SELECT bucket, max((epoch, sequence)) AS place FROM rejected GROUP BY bucket
+    SELECT bucket, max((epoch, sequence)) AS place FROM rejected WHERE held IS NOT NULL GROUP BY bucket
 )
 SELECT
     r.host,
@@ -11,7 +11,7 @@ SELECT
     coalesce(sum(r.held) FILTER ((r.epoch, r.sequence) = newest.place), 0)::BIGINT AS held,
     arg_max(r.example, (r.cycle, r.bucket, r.example)) AS example
 FROM rejected AS r
-JOIN newest ON newest.bucket = r.bucket
+LEFT JOIN newest ON newest.bucket = r.bucket
 WHERE r.rule LIKE 'traps.%'
 GROUP BY r.host, r.rule
 HAVING urls + held > 0

@@ -1,17 +1,13 @@
 -- URLs of a bucket that links name for the first time: links of first copies, not nofollow, the shallowest of each. A link
 -- within a host from a page whose text too many others there have counts only where there is no other, and is a trap.
--- Reads: followed_link, state_page, repeated_page.
--- Params: low_key, high_key: the bucket's host keys.
+-- Reads: followed_link, seen, repeated_page.
 -- Grain: one row per URL.
 WITH kept AS (
     SELECT f.*, repeated_page.url_key IS NOT NULL AS is_repeated
     FROM followed_link AS f
     LEFT JOIN repeated_page
         ON repeated_page.url_key = f.source_url_key AND repeated_page.host_key = f.target_host_key
-    WHERE
-        f.target_host_key >= $low_key::UBIGINT
-        AND f.target_host_key <= $high_key::UBIGINT
-        AND f.target_url_key NOT IN (SELECT url_key FROM state_page)
+    WHERE f.target_url_key NOT IN (SELECT url_key FROM seen)
 )
 SELECT
     target_url_key AS url_key,

@@ -1,11 +1,12 @@
 -- What links and sitemaps newly say of a bucket's URLs: pages that link to them for the first time, a later lastmod, another
 -- priority, that they are sitemaps, and of which hosts. Of URLs that stay unknown nothing is kept.
--- Reads: followed_link, state_page, judged.
--- Params: cycle, bucket, epoch, sequence; low_key, high_key: the bucket's host keys.
+-- Reads: followed_link, seen, judged.
+-- Params: cycle, bucket, epoch, sequence.
 -- Grain: one row per URL, columns of mention.
 WITH said AS (
     SELECT
         target_url_key AS url_key,
+        min(target_url) AS url,
         count(DISTINCT source_url_key) FILTER (
             is_first AND source_url_key <> target_url_key
             AND kind NOT IN ('redirect', 'canonical', 'feed', 'sitemap', 'index', 'robots', 'settings')
@@ -15,15 +16,13 @@ WITH said AS (
         bool_or(kind IN ('settings', 'robots', 'index', 'feed')) AS is_sitemap,
         flatten(list(announced_by) FILTER (announced_by IS NOT NULL)) AS announced_by
     FROM followed_link
-    WHERE target_host_key >= $low_key::UBIGINT AND target_host_key <= $high_key::UBIGINT
     GROUP BY target_url_key
 ),
 known AS (
-    SELECT url_key, url, is_sitemap, announced_by, lastmod, sitemap_priority
-    FROM state_page
-    WHERE url_key IN (SELECT url_key FROM said)
+    SELECT url_key, is_sitemap, announced_by, lastmod, sitemap_priority
+    FROM seen
     UNION ALL
-    SELECT url_key, url, false, NULL, NULL, NULL
+    SELECT url_key, false, NULL, NULL, NULL
     FROM judged
     WHERE rule IS NULL
 )
@@ -33,7 +32,7 @@ SELECT
     $epoch AS epoch,
     $sequence AS sequence,
     known.url_key,
-    known.url,
+    said.url,
     said.inlinks,
     CASE WHEN said.lastmod > known.lastmod OR known.lastmod IS NULL THEN said.lastmod END AS lastmod,
     said.sitemap_priority,

@@ -2,7 +2,7 @@
 -- what is purged no URL is shown. The pattern is written with digits and tokens folded, without values of parameters;
 -- that of a path with all its queries ends with ?*.
 -- Reads: judged, held.
--- Params: cycle, bucket, epoch, sequence.
+-- Params: cycle, bucket, epoch, sequence; counts_held, whether the table held is of all URLs and not empty for want of a count.
 -- Grain: one row per rule and, for rules of traps, host and pattern where the rule is about one; columns of rejected.
 WITH stopped AS (
     SELECT
@@ -44,7 +44,7 @@ SELECT
         '[0-9]+', '0', 'g'
     ) END AS pattern,
     urls,
-    held,
+    CASE WHEN $counts_held THEN held END AS held,
     example
 FROM summed
 ORDER BY rule, host, pattern_key

@@ -2,7 +2,7 @@
 -- Reads: rejected.
 -- Grain: one row per rule, host and, where the rule is about one, path pattern, most URLs first, at most fifty.
 WITH newest AS (
-    SELECT bucket, max((epoch, sequence)) AS place FROM rejected GROUP BY bucket
+    SELECT bucket, max((epoch, sequence)) AS place FROM rejected WHERE held IS NOT NULL GROUP BY bucket
 )
 SELECT
     r.rule,
@@ -14,7 +14,7 @@ SELECT
     max(r.cycle) AS last_cycle,
     arg_max(r.example, (r.cycle, r.bucket, r.example)) AS example
 FROM rejected AS r
-JOIN newest ON newest.bucket = r.bucket
+LEFT JOIN newest ON newest.bucket = r.bucket
 WHERE r.rule LIKE 'traps.%'
 GROUP BY r.rule, r.host, r.pattern
 ORDER BY stopped_when_found + kept_out_of_plans DESC, r.rule, r.host, r.pattern

@@ -8,7 +8,7 @@ CREATE TABLE rejected (
     host VARCHAR,
     pattern VARCHAR,
     urls UBIGINT NOT NULL,
-    held UBIGINT NOT NULL,
+    held UBIGINT,
     example VARCHAR NOT NULL
 );
 
@@ -21,5 +21,5 @@ COMMENT ON COLUMN rejected.rule IS 'scope rule or trap rule, e.g. scope.hosts or
 COMMENT ON COLUMN rejected.host IS 'host that a trap rule is about; NULL for rules of scope and purges';
 COMMENT ON COLUMN rejected.pattern IS 'path that the rule is about, digits and long tokens folded, e.g. /calendar/0/0/; NULL if it is about none';
 COMMENT ON COLUMN rejected.urls IS 'distinct URLs found by links that it stopped in this merge';
-COMMENT ON COLUMN rejected.held IS 'URLs known before this merge that it keeps out of plans; counted anew by each merge';
+COMMENT ON COLUMN rejected.held IS 'URLs known before this merge that it keeps out of plans; counted anew by each merge that counts; NULL in others: of a large bucket one in seven cycles counts';
 COMMENT ON COLUMN rejected.example IS 'one of these URLs; empty for a purge';

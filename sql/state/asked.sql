@@ -1,5 +1,5 @@
 -- What the tail of the log says of the URLs that were asked for: the last outcome, the last success, the last content.
--- Reads: tail_observation (rows from the checkpoint's epoch on), base_page.
+-- Reads: tail_observation (rows from the checkpoint's epoch on), touched_page.
 -- Grain: one row per URL. body_position: where the body that it now has arrived, NULL if it has had it before.
 WITH placed AS (
     SELECT
@@ -9,7 +9,7 @@ WITH placed AS (
         CASE WHEN has_content THEN o.body_digest END AS brought,
         coalesce(lag(brought IGNORE NULLS) OVER (PARTITION BY o.url_key ORDER BY position), base.body_digest) AS held
     FROM tail_observation AS o
-    LEFT JOIN base_page AS base USING (url_key)
+    LEFT JOIN touched_page AS base USING (url_key)
 )
 SELECT
     url_key,

@@ -1,7 +1,7 @@
 -- Every check in the tail of the log, beside the one before: how long it had been, and whether the page had changed.
 -- A first look, an error, a denial and a redirect are no evidence; nor is what follows a redirect. A page that has gone
 -- or come back has changed. Only a trusted Last-Modified between the two checks dates a change.
--- Reads: tail_observation, base_page.
+-- Reads: tail_observation, touched_page.
 -- Grain: one row per check. changed is NULL for what is no evidence. generation never falls along a URL's checks.
 WITH looked AS (
     SELECT
@@ -20,7 +20,7 @@ WITH looked AS (
         o.modified_trusted,
         o.signalled
     FROM tail_observation AS o
-    LEFT JOIN base_page AS base USING (url_key)
+    LEFT JOIN touched_page AS base USING (url_key)
     WHERE is_check(o.outcome)
     WINDOW url AS (PARTITION BY o.url_key ORDER BY o.epoch, o.sequence)
 ),

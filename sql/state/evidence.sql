@@ -1,7 +1,7 @@
 -- What the checks in the tail of the log make of a URL's evidence, and what they add to the counts of its hints.
 -- Evidence of a generation is added up; from one generation to the next it decays, so that a checkpoint anywhere in
 -- between leaves the same.
--- Reads: checked, base_page.
+-- Reads: checked, touched_page.
 -- Grain: one row per URL with a check.
 WITH said AS (
     SELECT url_key, generation, check_evidence(changed, days, modified_days) AS evidence
@@ -11,7 +11,7 @@ WITH said AS (
 summed AS (
     SELECT url_key, generation, 1 AS turn, sum_evidence(evidence) AS evidence FROM said GROUP BY url_key, generation
     UNION ALL
-    SELECT url_key, evidence_generation, 0, evidence FROM base_page
+    SELECT url_key, evidence_generation, 0, evidence FROM touched_page
     WHERE evidence IS NOT NULL AND url_key IN (SELECT url_key FROM said)
 ),
 folded_evidence AS (

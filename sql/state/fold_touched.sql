@@ -1,22 +1,10 @@
 -- The state of every touched URL: its checkpoint row with the tail of the log folded over it in (epoch, sequence) order.
--- Reads: touched, base_page, asked, streak, evidence, mentioned, near_label, tail_url, tail_observation, tail_duplicate (rows from the
+-- Reads: touched, touched_page, found, asked, streak, evidence, mentioned, near_label, tail_duplicate (rows from the
 -- checkpoint's epoch on).
 -- Grain: one row per URL, columns of page.
 WITH base AS (
     SELECT *, page_place(p) AS place, page_content(p) AS content
-    FROM base_page AS p
-    WHERE url_key IN (SELECT url_key FROM touched)
-),
-found AS (
-    SELECT url_key, bool_or(is_seed) AS is_seed, arg_min(place, position) AS place
-    FROM (
-        SELECT url_key, is_seed, page_place(t) AS place, log_position(epoch, sequence) AS position FROM tail_url AS t
-        UNION ALL
-        SELECT url_key, false, discovered_place(o), log_position(epoch, sequence)
-        FROM tail_observation AS o
-        WHERE discovered IS NOT NULL
-    )
-    GROUP BY url_key
+    FROM touched_page AS p
 ),
 marked AS (
     -- What a merge says of a body holds while the page has that body: until another comes, and not when it comes back.

@@ -1,11 +1,10 @@
 -- The near group of every touched URL that is in one. A label holds while the page has the SimHash that it is about: until
 -- another comes, and not when it comes back.
--- Reads: touched, base_page, tail_observation, tail_duplicate (rows from the checkpoint's epoch on).
+-- Reads: touched, touched_page, tail_observation, tail_duplicate (rows from the checkpoint's epoch on).
 -- Grain: one row per URL in a group.
 WITH base AS (
     SELECT url_key, simhash, near_of, CASE WHEN body_digest IS NOT NULL THEN {'simhash': simhash} END AS held
-    FROM base_page
-    WHERE url_key IN (SELECT url_key FROM touched)
+    FROM touched_page
 ),
 brought AS (
     SELECT

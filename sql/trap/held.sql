@@ -15,18 +15,11 @@ SELECT 'traps.max_urls_per_pattern' AS rule, host, pattern_key, urls - pages - g
 FROM pattern_size
 WHERE held > 0
 UNION ALL
-SELECT 'traps.max_urls_per_text' AS rule, p.host, NULL AS pattern_key, count(*) AS held, min(p.url) AS example
+SELECT 'traps.max_urls_per_text' AS rule, r.host, NULL AS pattern_key, count(*) AS held, min(p.url) AS example
 FROM repeated_page AS r
 JOIN state_page AS p USING (url_key)
 WHERE r.place > $max_urls_per_text
-GROUP BY p.host
+GROUP BY r.host
 UNION ALL
-SELECT
-    'traps.max_barren_pages_per_host' AS rule,
-    host_size.host,
-    NULL AS pattern_key,
-    any_value(host_size.urls - host_size.texts) AS held,
-    max(p.url) AS example
+SELECT 'traps.max_barren_pages_per_host' AS rule, host, NULL AS pattern_key, urls - texts AS held, example
 FROM host_size
-JOIN state_page AS p USING (host_key)
-GROUP BY host_size.host

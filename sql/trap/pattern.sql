@@ -1,18 +1,8 @@
--- The path patterns with more URLs than are fetched on trust, with those that arrive; what they brought, and how many pages
--- they may have for it. Seeds do not count.
--- Reads: state_page, arriving_url, exempt_host.
+-- What the path patterns brought that may bring too little for all their URLs, and how many pages they may have for it.
+-- Seeds do not count.
+-- Reads: state_page, large_pattern, exempt_host.
 -- Params: max_urls_per_pattern, min_new_share.
 -- Grain: one row per pattern.
-WITH crowded AS (
-    SELECT pattern_key
-    FROM (
-        SELECT pattern_key FROM state_page WHERE NOT is_seed
-        UNION ALL
-        SELECT pattern_key FROM arriving_url
-    )
-    GROUP BY pattern_key
-    HAVING count(*) > $max_urls_per_pattern
-)
 SELECT
     pattern_key,
     any_value(host) AS host,
@@ -23,7 +13,7 @@ SELECT
     min(url) FILTER (text_digest IS NULL) AS example
 FROM state_page
 WHERE
-    pattern_key IN (SELECT pattern_key FROM crowded)
+    pattern_key IN (SELECT pattern_key FROM large_pattern)
     AND NOT is_seed
     AND host_key NOT IN (SELECT host_key FROM exempt_host)
 GROUP BY pattern_key

@@ -1,14 +1,13 @@
 -- The candidates of a plan that a rule of traps leaves out: of patterns and faceted searches the pages that were never read
 -- beyond what these may have, the shallowest first; of repeated texts the further pages. Never a seed, nor what is forced.
--- Reads: candidate, verdict, forced, state_page, pattern_size, path_size, repeated_page.
+-- Reads: watched, verdict, forced, pattern_size, path_size, repeated_page.
 -- Params: max_urls_per_pattern, max_urls_per_text.
 -- Grain: one row per candidate that is left out.
 WITH due AS (
-    SELECT p.url_key, p.pattern_key, p.depth, p.streak, p.text_digest IS NOT NULL AS is_page
-    FROM candidate AS c
-    JOIN verdict ON verdict.url_key = c.url_key AND verdict.rejected_by IS NULL
-    JOIN state_page AS p ON p.url_key = c.url_key
-    WHERE NOT p.is_seed AND c.url_key NOT IN (SELECT url_key FROM forced)
+    SELECT s.url_key, s.pattern_key, s.depth, s.streak, s.is_page
+    FROM watched AS s
+    JOIN verdict ON verdict.url_key = s.url_key AND verdict.rejected_by IS NULL
+    WHERE NOT s.is_seed AND s.url_key NOT IN (SELECT url_key FROM forced)
 ),
 combined AS (
     SELECT

@@ -16,7 +16,7 @@ from crawler.core.shape import pattern_key
 from crawler.stages import plan, seed
 from crawler.store import query, tables
 from crawler.store.lake import Lake
-from crawler.store.traps import barren_hosts, size_arriving, size_texts, stop_known
+from crawler.store.traps import barren_hosts, count_held, size_arriving, stop_known
 from tests.store.small_lake import DAY, NOON, Row, digest, lake_at, make_known, observed, write
 
 HOST = "http://a.test"
@@ -31,6 +31,7 @@ def page(path: str, text: str | None = None, *, depth: int = 1, host: str = HOST
     row = {
         "url": url, "fetch_url": url, "url_key": url_key(url), "host": name, "host_key": host_key(name),
         "pattern_key": pattern_key(url), "depth": depth, "text_digest": None if text is None else digest(text),
+        "fetches": int(text is not None),
     }  # fmt: skip
     return {**row, **fields}
 
@@ -57,10 +58,7 @@ class Bucket:
     def planned(self, *, forced: Iterable[str] = ()) -> dict[str, str | None]:
         """By path the rule that keeps each known URL out of a plan, all of them being due."""
         con = self.con
-        barren_hosts(self.lake, con)
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE candidate AS SELECT url_key, host_key, host, url, hops FROM state_page"
-        )
+        self.barren()
         con.execute(
             "CREATE OR REPLACE TEMP TABLE verdict AS SELECT url_key, NULL::VARCHAR AS rejected_by FROM candidate"
         )
@@ -71,10 +69,16 @@ class Bucket:
         ).fetchall()
         return {url.removeprefix(HOST): rule for url, rule in rows}
 
+    def barren(self) -> dict[str, int]:
+        """By host on which new content is rare how many URLs a plan gives it, all of them being due."""
+        self.con.execute(
+            "CREATE OR REPLACE TEMP TABLE candidate AS SELECT url_key, host_key, host, url, hops FROM state_page"
+        )
+        return barren_hosts(self.lake, self.con)
+
     def merged(self, rows: Iterable[Row], out_of_scope: Iterable[str] = ()) -> dict[str, str | None]:
         """By path the rule that stops each arriving URL."""
         con = self.con
-        size_texts(self.lake, con)
         columns = [
             ("url_key", pa.uint64()), ("host_key", pa.uint64()), ("url", pa.string()), ("host", pa.string()),
             ("pattern_key", pa.uint64()), ("depth", pa.uint16()), ("trap", pa.string()),
@@ -86,12 +90,13 @@ class Bucket:
         query.keep_rows(con, "verdict", "url_key UBIGINT, rejected_by VARCHAR", verdicts)
         size_arriving(self.lake, con)
         query.materialise(con, "judged", "merge/judged", self.lake.settings.traps.model_dump())
+        count_held(self.lake, con)
         found = con.execute("SELECT url, rule FROM judged ORDER BY url").fetchall()
         return {url.removeprefix(HOST): rule for url, rule in found}
 
     def rejected(self) -> list[tuple[Any, ...]]:
         """Rule, host, pattern, urls and held of what `merged` stopped."""
-        stamp = {"cycle": NOON.date(), "bucket": 0, "epoch": 1, "sequence": 1}
+        stamp = {"cycle": NOON.date(), "bucket": 0, "epoch": 1, "sequence": 1, "counts_held": True}
         rows = query.rows(query.run(self.con, "merge/rejected", stamp))
         return [tuple(row[name] for name in ("rule", "host", "pattern", "urls", "held")) for row in rows]
 
@@ -192,7 +197,7 @@ def test_near_copies_within_a_host_bring_nothing_new_and_those_of_another_host_d
         first, *others = numbered(20, text="at {}")
         bucket.know([first, *({**row, "near_of": original} for row in others), *numbered(30, start=20)])
         assert len(stopped(bucket.planned())) == waiting
-        assert bool(barren_hosts(bucket.lake, bucket.con)) == bool(waiting)
+        assert bool(bucket.barren()) == bool(waiting)
 
 
 # Queries
@@ -233,14 +238,14 @@ def test_two_parameters_are_combinations_only_in_many_sets(tmp_path: Path) -> No
 def test_a_host_that_brings_nothing_new_is_worth_as_many_urls_as_it_has_texts(bucket: Bucket) -> None:
     words = [f"/{a}{b}/" for a in "abcd" for b in "wxyz"]
     bucket.know([*(page(path, f"text {n % 3}") for n, path in enumerate(words)), page("/new/")])
-    assert barren_hosts(bucket.lake, bucket.con) == {"a.test": 3}
+    assert bucket.barren() == {"a.test": 3}
     bucket.know([page(path, f"text {n % 4}") for n, path in enumerate(words)])
-    assert barren_hosts(bucket.lake, bucket.con) == {}
+    assert bucket.barren() == {}
     near = {"near_of": f"{HOST}{words[0]}"}
     bucket.know([page(words[0], "text"), *(page(path, "text", **near) for path in words[1:])])
-    assert barren_hosts(bucket.lake, bucket.con) == {"a.test": 1}
+    assert bucket.barren() == {"a.test": 1}
     bucket.know([page(path, "text") for path in words[:11]])
-    assert barren_hosts(bucket.lake, bucket.con) == {}, "too few pages to say"
+    assert bucket.barren() == {}, "too few pages to say"
 
 
 def test_a_plan_gives_a_host_that_brings_nothing_new_no_more_than_that(tmp_path: Path) -> None:
@@ -259,7 +264,7 @@ def test_an_exempt_host_is_not_judged_by_what_it_brings(tmp_path: Path) -> None:
     there = Bucket(tmp_path, **SMALL, exempt_hosts=["*.test"])
     there.know([*numbered(30, text="same"), *numbered(30, start=30)])
     assert not stopped(there.planned())
-    assert barren_hosts(there.lake, there.con) == {}
+    assert there.barren() == {}
     assert not stopped(there.merged([link("/p/100"), *(link(path) for path in combinations(3))]))
 
 
