@@ -332,7 +332,7 @@ def test_the_crash_test_finds_each_rule_that_is_taken_away(
     mutant: Any,
     disturb: Callable[[LakeUnderCrashes, int], None],
 ) -> None:
-    places = (FIRST_SEGMENT + 1, FIRST_SEGMENT + 8)
+    places = (FIRST_SEGMENT + 8, FIRST_SEGMENT + 1)
     with monkeypatch.context() as taken_away:
         taken_away.setattr(target, name, mutant)
         place = next((operations for operations in places if is_found(disturb, operations)), None)
