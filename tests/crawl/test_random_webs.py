@@ -41,7 +41,7 @@ def test_random_webs_are_fetched_as_a_breadth_first_search_says(first: int, tmp_
 def test_what_is_found_and_fetched_at_once_is_what_the_search_finds_over_days(
     buckets: int, false_positives: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each URL once, whatever the filter takes for known. Without copies: which of them is first is a matter of days."""
+    """Each URL once, whatever the filter takes for known. Without copies: it is a matter of days which is first."""
     monkeypatch.setattr(seen, "LEAST_ROOM", 20)
     story = RandomWebs(
         tmp_path,
