@@ -11,8 +11,9 @@ from typing import Any
 
 from crawler.core.cycle import Cycle
 from crawler.core.model import Row
-from crawler.stages import admit, plan
+from crawler.stages import admit
 from crawler.store.lake import Lake
+from crawler.store.planning import choose
 from crawler.store.plans import open_plan, read_plan
 from crawler.store.trial import check_output, write_choice, write_standings
 
@@ -51,7 +52,7 @@ def dry_run(lake: Lake, cycle: Cycle, output: Path, advance: Callable[[], None] 
             con = lake.connect()
             path = Path(folder) / f"plan-{bucket}.parquet"
             standings.append(path.with_name(f"standing-{bucket}.parquet"))
-            plan.choose(lake, con, cycle, bucket, now, path, whole=True)
+            choose(lake, con, cycle, bucket, now, path, whole=True)
             write_standings(lake, con, bucket, now, standings[-1])
             plans.append(open_plan(str(path)))
             con.close()

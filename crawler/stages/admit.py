@@ -1,7 +1,7 @@
 """Admit: one exact global choice of the budget's worth of URLs over all buckets' plans.
 
 Reads the plans' histograms and the rows of the bins in which a budget ends. Writes the admission, created if
-absent: the first one stands. Moves no row of a plan.
+absent: the first one stands. Moves no row of a plan. A plan that left out what the budget reaches is completed first.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,8 @@ from crawler.store import query, tables
 from crawler.store.admission import Admission, create_admission, read_admission
 from crawler.store.candidates import new_limit
 from crawler.store.lake import Lake
-from crawler.store.plans import Bin, PlanFile, read_plan
+from crawler.store.planning import complete
+from crawler.store.plans import EVERYTHING, Bin, PlanFile, read_plan
 
 _RATES = tuple(f"k{rate}" for rate in range(8))
 _LARGEST_VALUE = 2**19  # priorities from here on are of URLs that come first whatever they are worth
@@ -28,7 +29,7 @@ class _Cut(NamedTuple):
 
 
 _NOTHING = _Cut(2**31 - 1, 0)  # above every row
-_EVERYTHING = _Cut(-(2**31), 2**64 - 1)  # below every row
+_EVERYTHING = _Cut(EVERYTHING, 2**64 - 1)  # below every row
 
 
 class _Amount(NamedTuple):
@@ -44,18 +45,38 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
 
 
 def _make(lake: Lake, cycle: Cycle) -> Admission:
+    plans = [_plan(lake, cycle, each) for each in range(lake.buckets)]
+    rows = choose(lake, cycle, plans)
+    while short := _too_short(lake, plans, rows[0]["cutoff_priority"]):
+        for bucket in short:
+            plans[bucket] = complete(lake, cycle, bucket, plans[bucket])
+        rows = choose(lake, cycle, plans)
     staged = lake.files.staged(".parquet")
-    tables.write_rows(
-        staged, "admitted", choose(lake, cycle, [_plan(lake, cycle, each) for each in range(lake.buckets)])
-    )
+    tables.write_rows(staged, "admitted", rows)
     return create_admission(lake, cycle, staged)
 
 
+def _too_short(lake: Lake, plans: Sequence[PlanFile], cutoff_priority: int) -> list[int]:
+    """The buckets whose plans may lack rows that would be admitted, if the cut-off over what they have is this.
+
+    More rows can only raise a cut-off, so one that no plan lacks rows above is that of complete plans. What is left for
+    new URLs depends on the number of all others, unless those that are there leave no more than the share of new ones.
+    """
+    settings = lake.settings.plan
+    others = sum(bin_.urls for plan in plans for bin_ in plan.histogram if not bin_.is_share)
+    is_share_known = others >= settings.budget_urls - new_limit(settings.budget_urls, settings.new_share)
+    return [
+        bucket
+        for bucket, plan in enumerate(plans)
+        if plan.floor > (cutoff_priority if is_share_known or not settings.new_share else EVERYTHING)
+    ]
+
+
 def choose(lake: Lake, cycle: Cycle, plans: Sequence[PlanFile]) -> list[Row]:
-    """The rows of table admitted for `plans`, one of each bucket in order. Writes nothing."""
+    """The rows of table admitted for `plans`, one of each bucket in order, as if they were complete. Writes nothing."""
     settings = lake.settings.plan
     con = lake.connect()
-    query.view_files(con, "plan_files", "plan", [plan.path for plan in plans])
+    query.view_files(con, "plan_files", "plan", [path for plan in plans for path in plan.paths])
     bins = [bin_ for plan in plans for bin_ in plan.histogram]
     others = sum(bin_.urls for bin_ in bins if not bin_.is_share)
     room = max(new_limit(settings.budget_urls, settings.new_share), settings.budget_urls - others)

@@ -1,5 +1,6 @@
 """Admissions: one file per cycle, created if absent: the cut-off that makes the buckets' plans one global choice."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,16 +69,24 @@ def read_admission(lake: Lake, cycle: Cycle) -> Admission | None:
     return Admission(path, tuple(sorted(rows, key=lambda row: int(row["bucket"]))))
 
 
+def newest_admission(lake: Lake, before: Cycle | None = None) -> Admission | None:
+    """The newest admission, of a cycle before `before`."""
+    return next(_newest_first(lake, before), None)
+
+
 def crawl_belief(lake: Lake, before: Cycle | None = None) -> Row | None:
     """What the newest admission, of a cycle before `before`, says of the whole crawl; see `admitted.belief`."""
+    told = (admission.rows[0]["belief"] for admission in _newest_first(lake, before))
+    return next((dict(belief) for belief in told if belief is not None), None)
+
+
+def _newest_first(lake: Lake, before: Cycle | None) -> Iterator[Admission]:
     for folder in reversed(lake.files.folders(f"{lake.layout}/admitted")):
         cycle = Cycle.parse(folder.removeprefix("cycle="))
-        if before is not None and cycle.day >= before.day:
-            continue
-        admission = read_admission(lake, cycle)
-        if admission is not None and admission.rows[0]["belief"] is not None:
-            return dict(admission.rows[0]["belief"])
-    return None
+        if before is None or cycle.day < before.day:
+            admission = read_admission(lake, cycle)
+            if admission is not None:
+                yield admission
 
 
 def create_admission(lake: Lake, cycle: Cycle, staged: Path) -> Admission:

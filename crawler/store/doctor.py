@@ -19,21 +19,22 @@ from crawler.store.holds import HOLDS, all_held
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES, Lease, newest_lease
 from crawler.store.live import LIVE
-from crawler.store.manifest import CHECKS, CYCLE_TABLES, PUBLICATIONS, Manifest, published
+from crawler.store.manifest import CHECKS, CYCLE_TABLES, PUBLICATIONS, named, published
 from crawler.store.overview import CycleRow, State
 from crawler.store.purges import PURGES, all_purges
 from crawler.store.reader import VIEWS_FILE
 from crawler.store.scoping import SEEDS
 from crawler.store.space import needed_bytes
 from crawler.store.summary import SUMMARIES
+from crawler.store.survey import SURVEYS
 from crawler.store.wants import WANTS
 
 SHOWN_PATHS = 20
 
 _DAY = r"cycle=\d{4}-\d{2}-\d{2}"
-_LOG_TABLES = (*CYCLE_TABLES, "copy")
+_LOG_TABLES = (*CYCLE_TABLES, "copy", "near")
 _LOG = re.compile(
-    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/{_DAY}/e(\d{{8}})-(\d{{4,}})(?:-whole)?(?:-r\d+)?\.parquet"
+    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/cycle=\d{{4}}-\d{{2}}(?:-\d{{2}})?/e(\d{{8}})-(\d{{4,}})(?:-whole)?(?:-r\d+)?\.parquet"
 )
 _KNOWN = re.compile(
     "|".join(
@@ -42,13 +43,14 @@ _KNOWN = re.compile(
             rf"(?:{CHECKS}|{PUBLICATIONS}|{SUMMARIES})/{_DAY}/\d{{4}}\.json",
             rf"{SEEDS}/\d{{4}}\.parquet",
             rf"{PURGES}/\d{{8}}(?:-erased|-digests)?\.json",
-            r"locks/(?:bucket|shard)=\d{4}\.lock",
+            r"locks/(?:(?:bucket|shard)=\d{4}|upkeep)\.lock",
             re.escape(VIEWS_FILE),
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/(?:{HOLDS}|{FORCES})/bucket=\d{{4}}/\d{{8}}\.json",
             rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
             rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
-            rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/plan\.parquet",
+            rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/(?:plan|rest)\.parquet",
+            rf"layout=\d+/{SURVEYS}/bucket=\d{{4}}/{_DAY}/e\d{{8}}-\d{{8}}T\d{{12}}-(?:host|page-\d{{10}})\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots|tally)(?:-r\d+)?\.parquet",
             rf"layout=\d+/{_LOG.pattern}",
@@ -168,7 +170,7 @@ def _lost(lake: Lake) -> Iterator[Finding]:
         manifests = published(lake)
     except CorruptLake:
         return  # found with the torn files
-    missing = sorted({f"{lake.layout}/{name}" for m in manifests for name in _named(m)})
+    missing = sorted({f"{lake.layout}/{name}" for m in manifests for name in named(m)})
     missing = [name for name in missing if not lake.files.exists(name)]
     restore = f"cp -p BACKUP/PATH {lake.files.root}/PATH   for each, from a backup; then recrawl doctor"
     yield from _group("lost", missing, "a publication names them and they are gone", restore, needs_action=True)
@@ -184,12 +186,6 @@ def _lost(lake: Lake) -> Iterator[Finding]:
             folder = f"{lake.layout}/{LEASES}/{partition}"
             command = f"cp -p BACKUP/{folder}/* {lake.files.root}/{folder}/   from where the lake was copied"
             yield Finding("lost", True, f"{what}: leases are missing", command)
-
-
-def _named(manifest: Manifest) -> Iterator[str]:
-    yield from (*manifest.copies, *manifest.plans, manifest.admitted)
-    for files in manifest.buckets.values():
-        yield from (name for names in (*files.files.values(), *files.tail.values()) for name in names)
 
 
 def _cycles(lake: Lake) -> Iterator[Finding]:

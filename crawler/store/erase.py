@@ -28,6 +28,7 @@ from crawler.store.manifest import renew_publications
 from crawler.store.purges import Purge, keep_digests, mark_erased
 from crawler.store.reader import write_views_file
 from crawler.store.state import checkpoint_revisions, revised_checkpoint_name
+from crawler.store.survey import drop_lists
 
 Column: TypeAlias = pa.ChunkedArray | pa.Array
 Heirs: TypeAlias = dict[tuple[str, bytes], str]
@@ -118,14 +119,14 @@ def look(lake: Lake, purge: Purge) -> Erased:
 
 
 def erase(lake: Lake, purge: Purge, advance: Callable[[], None] = lambda: None) -> Erased:
-    """Take what `purge` names out of the lake; every bucket and shard is owned for a moment.
+    """Take what `purge` names out of the lake; every bucket and shard is owned for a moment, upkeep is kept out.
 
     advance: called after each of twice as many steps as there are buckets. Raises BucketTaken while one is at work;
     what was done till then stays done and is not repeated.
     """
     cycle = Cycle(lake.clock.now().date())
     home = bucket_of(host_key(purge.host), lake.buckets)
-    with lake.own("bucket", home, cycle):
+    with exclusive(lake), lake.own("bucket", home, cycle):
         urls = _urls(lake, purge)
         names = Names.of(urls, keep_digests(lake, purge, _digests(lake, purge, urls)))
         done = _counted(lake, names)
@@ -223,6 +224,7 @@ def _superseded(lake: Lake) -> list[str]:
 
 
 def _clean_bucket(lake: Lake, bucket: int, names: Names) -> int:
+    drop_lists(lake, bucket)
     written = sum(_clean(lake, name, new, "page", _PAGE, names) for name, new in list(_checkpoints(lake, bucket)))
     for table, rule in _LOG_RULES.items():
         for file in _files(lake, table, "bucket", bucket):

@@ -22,7 +22,8 @@ from crawler.store.candidates import find_candidates, other_cap
 from crawler.store.holds import held_hosts
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Settled
-from crawler.store.outlook import Outlook, outlook
+from crawler.store.outlook import Outlook, first_cycle, outlook
+from crawler.store.planning import past
 from crawler.store.plans import PlanFile, read_plan
 from crawler.store.purges import purge_of
 from crawler.store.renamed import old_name
@@ -104,7 +105,7 @@ class _Story:
         lake = self.lake
         history = self._history()
         links = self._links()
-        now = self._standing(self.written, lake.clock.now())
+        now = self._standing(self.written, lake.clock.now(), first_cycle(lake, self._newest_plan()))
         next_plan = self._judge(now, links, lake.clock.now())
         seen = None if now is None else self._outlook(next_plan)
         last_plan = self._last_plan(history, links, is_known=now is not None)
@@ -173,8 +174,8 @@ class _Story:
         parameters = {"target_host_key": self.host_key, "target_url_key": self.key}
         return query.rows(query.run(self.con, "explain/found", parameters))[0]
 
-    def _standing(self, settled: Settled, now: datetime, before: Cycle | None = None) -> Row | None:
-        find_candidates(self.lake, self.con, self.bucket, settled, now, before=before, whole=True)
+    def _standing(self, settled: Settled, now: datetime, cycle: Cycle, plan: PlanFile | None = None) -> Row | None:
+        find_candidates(self.lake, self.con, self.bucket, settled, now, cycle=cycle, whole=True, again=plan)
         parameters = {"url_key": self.key, "other_cap": other_cap(self.lake)}
         return next(iter(query.rows(query.run(self.con, "explain/standing", parameters))), None)
 
@@ -184,17 +185,19 @@ class _Story:
         plan = None if cycle is None else read_plan(self.lake, cycle, self.bucket)
         if cycle is None or plan is None:
             return Verdict("no_plan", "its bucket was never planned; `recrawl run` plans one")
-        query.view_files(self.con, "plan_files", "plan", [plan.path])
+        query.view_files(self.con, "plan_files", "plan", plan.paths)
         rows = query.rows(query.run(self.con, "explain/planned", {"url_key": self.key}))
         if rows:
             return self._in_plan(str(cycle), plan, rows[0], history)
-        sealed = {epoch: last for epoch, last in self.written.sealed.items() if epoch <= plan.epoch}
-        then = self._standing(Settled(plan.epoch, sealed), plan.planned_at, cycle)
+        then = self._standing(past(self.written, plan.epoch), plan.planned_at, cycle, plan)
         if then is None and is_known:
             return Verdict(
                 "later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", str(cycle)
             )
         verdict = self._judge(then, links, plan.planned_at)
+        if verdict.code == "eligible" and verdict.priority is not None and verdict.priority < plan.floor:
+            reason = f"due, but worth less than what its bucket was planned down to, priority {plan.floor}"
+            return Verdict(**{**asdict(verdict), "code": "below_cutoff", "reason": reason, "cycle": str(cycle)})
         if verdict.code == "eligible":
             reason = "settings or holds have changed since: by today's it would have been chosen"
             return Verdict("settings_changed", reason, str(cycle))

@@ -74,7 +74,7 @@ class FetchLedger:
 
         A host's stand together, best first; the hosts in the order of their best.
         """
-        query.view_files(self._con, "plan_files", "plan", [self._plan.path])
+        query.view_files(self._con, "plan_files", "plan", self._plan.paths)
         self._view_log(self._con, "observed", "observation", self._plan.epoch + 1)
         keep_purged(self.lake, self._con)
         parameters = {

@@ -5,7 +5,7 @@ take each cycle's newest publication and read only the files it names.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,11 +14,24 @@ from crawler.core.errors import CorruptLake, NotPlanned
 from crawler.store import log, tables
 from crawler.store.admission import admission_name, read_admission
 from crawler.store.lake import Lake
+from crawler.store.lease import Settled
+from crawler.store.log import LogFile
 from crawler.store.marks import read_marks
-from crawler.store.plans import plan_name
+from crawler.store.plans import plan_names
 from crawler.store.state import checkpoint_epochs
 
-CYCLE_TABLES = ("observation", "link", "capture", "robots", "host_state", "url", "duplicate", "mention", "rejected", "discovery")
+CYCLE_TABLES = (
+    "observation",
+    "link",
+    "capture",
+    "robots",
+    "host_state",
+    "url",
+    "duplicate",
+    "mention",
+    "rejected",
+    "discovery",
+)
 TAIL_TABLES = ("url", "duplicate", "mention")
 CHECKS = "check"
 PUBLICATIONS = "publish"
@@ -81,9 +94,9 @@ def gather(lake: Lake, cycle: Cycle) -> Manifest:
     finished: dict[int, int] = {}
     for bucket in range(lake.buckets):
         settled = lake.settled("bucket", bucket)
-        files = {table: lake.current(table, "bucket", bucket, settled, cycle) for table in CYCLE_TABLES}
+        files = {table: _of_cycle(lake, table, "bucket", bucket, settled, cycle) for table in CYCLE_TABLES}
         whole = next((file for file in reversed(files["observation"]) if file.whole), None)
-        if whole is None or tables.read_metadata(lake.path(whole)).get("complete") != "true":
+        if whole is None or not is_complete(lake, whole, cycle):
             failed.append(bucket)
             continue
         finished[bucket] = whole.epoch
@@ -98,9 +111,11 @@ def gather(lake: Lake, cycle: Cycle) -> Manifest:
     copies = [
         file.name
         for shard in range(lake.buckets)
-        for file in lake.current("copy", "shard", shard, lake.settled("shard", shard), cycle)
+        for file in _of_cycle(lake, "copy", "shard", shard, lake.settled("shard", shard), cycle)
     ]
-    plans = [plan_name(lake, cycle, bucket).removeprefix(f"{lake.layout}/") for bucket in buckets]
+    plans = [
+        name.removeprefix(f"{lake.layout}/") for bucket in buckets for name in plan_names(lake, cycle, bucket)
+    ]
     return Manifest(
         cycle=str(cycle),
         created_at=lake.clock.now().isoformat(),
@@ -111,6 +126,18 @@ def gather(lake: Lake, cycle: Cycle) -> Manifest:
         failed=failed,
         lagging=_lagging(lake, finished),
     )
+
+
+def is_complete(lake: Lake, whole: LogFile, cycle: Cycle) -> bool:
+    """Whether a whole file of observations says that the fetch of `cycle` had nothing left to do."""
+    told = tables.read_metadata(lake.path(whole))
+    return str(cycle) in json.loads(told["cycles"]) if whole.is_month else told.get("complete") == "true"
+
+
+def _of_cycle(lake: Lake, table: str, kind: str, number: int, settled: Settled, cycle: Cycle) -> list[LogFile]:
+    """The files that count and can hold rows of `cycle`, oldest first."""
+    merged = lake.merged(table, kind, number, settled, cycle)
+    return merged + lake.current(table, kind, number, settled, cycle)
 
 
 def newest(lake: Lake, folder: str, cycle: str) -> tuple[int, Manifest] | None:
@@ -134,44 +161,80 @@ def published(lake: Lake) -> list[Manifest]:
     return [entry[1] for entry in found if entry]
 
 
-def renewed(lake: Lake, manifest: Manifest) -> Manifest:
-    """The manifest with the newest revision of every file that it names."""
+def renewed(lake: Lake, manifest: Manifest, *, without: frozenset[str] = frozenset()) -> Manifest:
+    """The manifest with the newest revision, or the month, of every file that it names.
+
+    without: names, relative to the layout, that it shall name no more.
+    """
     newest_names = _NewestNames(lake)
+
+    def new(named: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(newest_names(name) for name in named if name not in without))
+
     buckets = {
         bucket: replace(
             files,
-            files={table: list(map(newest_names, named)) for table, named in files.files.items()},
-            tail={table: list(map(newest_names, named)) for table, named in files.tail.items()},
+            files={table: new(named) for table, named in files.files.items()},
+            tail={table: new(named) for table, named in files.tail.items()},
         )
         for bucket, files in manifest.buckets.items()
     }
-    return replace(manifest, buckets=buckets, copies=list(map(newest_names, manifest.copies)))
+    return replace(manifest, buckets=buckets, copies=new(manifest.copies), plans=new(manifest.plans))
 
 
-def renew_publications(lake: Lake) -> None:
-    """Publish again, with the newest revisions, every cycle whose newest publication names older ones."""
+def renew_publications(
+    lake: Lake, *, without: frozenset[str] = frozenset(), advance: Callable[[], None] = lambda: None
+) -> int:
+    """Publish again every cycle whose newest publication names what is not the newest; returns how many.
+
+    without: see `renewed`. advance: called after each cycle.
+    """
+    count = 0
     for folder in lake.files.folders(PUBLICATIONS):
         while (found := newest(lake, PUBLICATIONS, folder.removeprefix("cycle="))) is not None:
             number, manifest = found
-            current = renewed(lake, manifest)
-            if current == manifest or create(lake, PUBLICATIONS, current, number + 1):
+            current = renewed(lake, manifest, without=without)
+            if current == manifest:
                 break
+            if create(lake, PUBLICATIONS, current, number + 1):
+                count += 1
+                break
+        advance()
+    return count
+
+
+def named(manifest: Manifest) -> Iterator[str]:
+    """All files that a manifest names but its checkpoints, relative to the layout; some more than once."""
+    yield from (*manifest.copies, *manifest.plans, manifest.admitted)
+    for files in manifest.buckets.values():
+        yield from (name for names in (*files.files.values(), *files.tail.values()) for name in names)
 
 
 class _NewestNames:
-    """By the name of a file of the log that of its newest revision."""
+    """By the name of a file of the log that of its newest revision, or of the month that it was merged into."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._by_folder: dict[str, dict[str, str]] = {}
+        self._by_folder: dict[tuple[str, str, str], dict[str, LogFile]] = {}
 
     def __call__(self, name: str) -> str:
-        folder = name.rpartition("/")[0]
-        if folder not in self._by_folder:
-            table, partition, cycle = folder.split("/")
-            found = log.list_cycle(self._lake.files, self._lake.layout, table, partition, cycle.removeprefix("cycle="))
-            self._by_folder[folder] = {file.first.name: file.name for file in log.newest_revisions(found)}
-        return self._by_folder[folder].get(log.first_name(name), name)
+        file = log.parse_name(name)
+        if file is None:
+            return name
+        months = self._folder(file, log.month_of(file.cycle)).values()
+        month = max((each for each in months if each.whole), key=lambda each: each.place, default=None)
+        if month is not None and file.place <= month.place:
+            return month.name
+        found = self._folder(file, file.cycle).get(file.first.name)
+        return found.name if found else name
+
+    def _folder(self, file: LogFile, cycle: str) -> dict[str, LogFile]:
+        """By first name the newest revisions of the files beside `file` in the folder of a cycle or month."""
+        key = (file.table, file.partition, cycle)
+        if key not in self._by_folder:
+            found = log.list_cycle(self._lake.files, self._lake.layout, *key)
+            self._by_folder[key] = {each.first.name: each for each in log.newest_revisions(found)}
+        return self._by_folder[key]
 
 
 def _lagging(lake: Lake, finished: dict[int, int]) -> list[str]:

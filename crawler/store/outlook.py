@@ -86,7 +86,7 @@ def _next(
     obstacle: str | None,
 ) -> tuple[Cycle | None, str]:
     """The cycle in which the URL is likely to be fetched next, and what that rests on."""
-    first = _first_cycle(lake, newest_plan)
+    first = first_cycle(lake, newest_plan)
     if obstacle is not None:
         return None, f"cannot be known: {obstacle}"
     if found["forced"] is not None:
@@ -121,7 +121,7 @@ def _next(
     return _later(first, worth), f"it is worth the cut-off {limit:.4g} then, if that stays and nothing is found before"
 
 
-def _first_cycle(lake: Lake, newest_plan: Cycle | None) -> Cycle:
+def first_cycle(lake: Lake, newest_plan: Cycle | None) -> Cycle:
     """The next cycle whose plan can still be made."""
     today = Cycle(lake.clock.now().date())
     return today if newest_plan is None or newest_plan < today else _later(newest_plan, 1)

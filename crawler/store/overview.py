@@ -225,7 +225,7 @@ def _count_open(lake: Lake, con: duckdb.DuckDBPyConnection, cycle: Cycle, bucket
     if plan is None:
         return 0
     files = lake.current("observation", "bucket", bucket.number, bucket.written)
-    query.view_files(con, "plan_files", "plan", [plan.path])
+    query.view_files(con, "plan_files", "plan", plan.paths)
     query.view_files(con, "observed", "observation", lake.paths(file for file in files if file.epoch > plan.epoch))
     parameters = {
         "cutoff_priority": admission.cutoff_priority,

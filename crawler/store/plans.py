@@ -1,12 +1,14 @@
 """Plans: one file per bucket and cycle, created if absent, so the first plan stands for every run and retry.
 
 Its metadata says what was read: the last settled epoch, the instant, the histogram of priorities, the addresses that
-the bucket's hosts were last found at, and what the bucket adds to the crawl's belief in change rates.
+the bucket's hosts were last found at, and what the bucket adds to the crawl's belief in change rates. A plan may end at
+a floor, below which it leaves out what will hardly be admitted. If an admission reaches it after all, a second file
+has the rest; it, too, is created if absent, and the rows of the first stay as they are.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +17,10 @@ from crawler.core.cycle import Cycle
 from crawler.core.errors import CorruptLake
 from crawler.store import tables
 from crawler.store.lake import Lake, partition_name
+
+
+EVERYTHING = -(2**31)
+"""A priority that no URL is below."""
 
 
 class Bin(NamedTuple):
@@ -28,9 +34,10 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan that stands. epoch: the last settled epoch that it read. histogram: its rows, best first.
+    """A plan that stands. epoch: the last settled epoch that it read. histogram: its rows.
 
-    belief: what the bucket adds to `admitted.belief`; None in a plan of a schema before version 3.
+    belief: what the bucket adds to `admitted.belief`; None in a plan of a schema before version 3. floor: rows of a
+    lower priority may be missing. beliefs: the name of the survey's that it started from. rest_path: of its second file.
     """
 
     path: str
@@ -39,6 +46,14 @@ class PlanFile:
     histogram: tuple[Bin, ...]
     addresses: tuple[str, ...]
     belief: dict[str, Any] | None
+    floor: int = EVERYTHING
+    beliefs: str | None = None
+    rest_path: str | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files with its rows."""
+        return [self.path] if self.rest_path is None else [self.path, self.rest_path]
 
     @property
     def candidates(self) -> int:
@@ -50,10 +65,27 @@ def plan_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
     return f"{lake.layout}/plan/{partition_name('bucket', bucket)}/cycle={cycle}/plan.parquet"
 
 
+def rest_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
+    """The name of the rest of the plan of a bucket and cycle, which few plans have."""
+    return plan_name(lake, cycle, bucket).replace("plan.parquet", "rest.parquet")
+
+
+def plan_names(lake: Lake, cycle: Cycle, bucket: int) -> list[str]:
+    """The names of the files that the plan of a bucket and cycle has."""
+    names = (plan_name(lake, cycle, bucket), rest_name(lake, cycle, bucket))
+    return [name for name in names if lake.files.exists(name)]
+
+
 def read_plan(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile | None:
-    """The plan that stands for a bucket and cycle, or None."""
-    name = plan_name(lake, cycle, bucket)
-    return open_plan(lake.files.path(name)) if lake.files.exists(name) else None
+    """The plan that stands for a bucket and cycle, with its rest if it has one; or None."""
+    names = plan_names(lake, cycle, bucket)
+    if not names:
+        return None
+    plan, *rest = (open_plan(lake.files.path(name)) for name in names)
+    if not rest:
+        return plan
+    histogram = plan.histogram + rest[0].histogram
+    return replace(plan, histogram=histogram, floor=EVERYTHING, rest_path=rest[0].path)
 
 
 def open_plan(path: str) -> PlanFile:
@@ -66,6 +98,8 @@ def open_plan(path: str) -> PlanFile:
         tuple(_bin(*values) for values in json.loads(metadata["histogram"])),
         tuple(json.loads(metadata["addresses"])),
         json.loads(metadata["belief"]) if "belief" in metadata else None,
+        int(metadata.get("floor", EVERYTHING)),
+        metadata.get("beliefs"),
     )
 
 
@@ -75,20 +109,33 @@ def plan_metadata(
     histogram: Sequence[tuple[int, bool, int, int]],
     addresses: Sequence[str],
     belief: dict[str, Any],
+    floor: int = EVERYTHING,
+    beliefs: str | None = None,
 ) -> dict[str, str]:
     """The metadata that `read_plan` reads."""
-    return {
+    started = {} if beliefs is None else {"beliefs": beliefs}
+    return started | {
         "epoch": str(epoch),
         "planned_at": planned_at.isoformat(),
         "histogram": json.dumps(sorted(histogram, reverse=True)),
         "addresses": json.dumps(sorted(addresses)),
         "belief": json.dumps(belief),
+        "floor": str(floor),
     }
 
 
 def create_plan(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile:
     """Make the staged file the plan, unless one stands; returns the one that stands."""
-    lake.files.create(staged, plan_name(lake, cycle, bucket))
+    return _create(lake, cycle, bucket, staged, plan_name(lake, cycle, bucket))
+
+
+def create_rest(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile:
+    """Make the staged file the rest of the plan, unless it has one; returns the plan with the one that stands."""
+    return _create(lake, cycle, bucket, staged, rest_name(lake, cycle, bucket))
+
+
+def _create(lake: Lake, cycle: Cycle, bucket: int, staged: Path, name: str) -> PlanFile:
+    lake.files.create(staged, name)
     plan = read_plan(lake, cycle, bucket)
     if plan is None:
         raise CorruptLake(lake.files.path(plan_name(lake, cycle, bucket)), "was deleted while its cycle is open")

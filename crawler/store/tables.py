@@ -23,6 +23,7 @@ EVERY_KEY = (0, (1 << KEY_BITS) - 1)
 _PART_BYTES = 8 << 20
 _BODIES = frozenset({"body"})  # each is its own: a dictionary or a smallest value of them is work for nothing
 _BATCH_ROWS = 2000  # bodies are among them
+_JOINED_ROWS = 65_536
 
 
 @cache
@@ -73,12 +74,14 @@ def write_rows(
     _write(path, arrow_schema(table), chain.from_iterable(parts), metadata)
 
 
-def write_table(path: Path, found: pa.Table, *, group_rows: int | None = None) -> None:
-    """Write an Arrow table, whose columns are those of a table here, to a Parquet file at `path`.
+def write_table(
+    path: Path, found: pa.Table, *, group_rows: int | None = None, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write an Arrow table to a Parquet file at `path`.
 
     group_rows: the rows that a reader of a range must read at least; None: all that come at once.
     """
-    _write(path, found.schema, found.to_batches(), None, group_rows)
+    _write(path, found.schema, found.to_batches(), metadata, group_rows)
 
 
 def write_result(
@@ -108,6 +111,25 @@ def write_batches(
     _write(path, schema, (batch.select(schema.names).cast(schema) for batch in batches), metadata)
 
 
+def join_files(path: Path, table: str, paths: Sequence[str], metadata: Mapping[str, str] | None = None) -> None:
+    """Write all rows of the Parquet files `paths` of `table`, one file after the other, to one at `path`."""
+    schema = arrow_schema(table)
+    rows = _BATCH_ROWS if _BODIES.intersection(schema.names) else _JOINED_ROWS
+
+    def parts() -> Iterator[pa.RecordBatch]:
+        waiting: list[pa.RecordBatch] = []
+        for each in paths:
+            with pq.ParquetFile(each) as file:
+                for batch in file.iter_batches(rows):
+                    waiting.append(batch.select(schema.names).cast(schema))
+                    if sum(map(len, waiting)) >= rows:
+                        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+                        waiting = []
+        yield from pa.Table.from_batches(waiting, schema).combine_chunks().to_batches()
+
+    _write(path, schema, parts(), metadata)
+
+
 def batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
     """The rows of the Parquet file at `path` in their order, some thousand at a time; all columns or `columns`."""
     with pq.ParquetFile(path) as file:
@@ -135,6 +157,11 @@ def largest(path: str, column: str) -> Any:
     place = footer.schema.names.index(column)
     groups = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
     return max((group.max for group in groups), default=None)
+
+
+def count_rows(path: str) -> int:
+    """The rows of the Parquet file at `path`, from its footer."""
+    return int(pq.read_metadata(path).num_rows)
 
 
 def read_metadata(path: str) -> dict[str, str]:

@@ -1,5 +1,5 @@
 -- The budget's worth of a bucket's ranked URLs, with what a fetch needs to know of them.
--- Reads: ranked, state_page, host_belief.
+-- Reads: ranked, ready_page, host_belief.
 -- Params: cycle, bucket, budget.
 -- Grain: one row per URL, columns of plan.
 SELECT
@@ -30,7 +30,7 @@ SELECT
     p.simhash,
     p.text_bytes,
     p.body_bytes
-FROM state_page AS p
+FROM ready_page AS p
 JOIN ranked AS r USING (url_key)
 JOIN host_belief AS h ON h.host_key = p.host_key
 WHERE r.bucket_rank <= $budget

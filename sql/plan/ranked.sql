@@ -2,7 +2,7 @@
 -- New URLs have a share of the budget, and what known ones leave of it. URLs whose longest interval is over come first,
 -- the oldest, as far as their share of the budget goes.
 -- Reads: scored, verdict, repeated_page, host_cap.
--- Params: budget; new_limit, new_may_fill, overdue_limit, sitemaps_per_host; other_cap, that of a host not in host_cap.
+-- Params: lowest, the priority down to which all candidates are there; budget; new_limit, new_may_fill, overdue_limit, sitemaps_per_host; other_cap, that of a host not in host_cap.
 -- Grain: one row per candidate in scope. bucket_rank is NULL for what its host's cap or the share of new URLs leaves out.
 WITH accepted AS (
     SELECT
@@ -42,6 +42,7 @@ classed AS (
 within_host AS (
     SELECT *, row_number() OVER (PARTITION BY host_key ORDER BY priority DESC, url_key) AS host_rank
     FROM classed
+    WHERE priority >= $lowest
     QUALIFY rank_class <> 2 OR row_number() OVER (PARTITION BY host_key, rank_class ORDER BY priority DESC, url_key) <= $sitemaps_per_host
 ),
 shared AS (

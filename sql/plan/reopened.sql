@@ -1,7 +1,7 @@
 -- The URLs that a robots.txt denied which is not the newest one known of their origin any more, or whose robots.txt could
 -- not be read then and can now. What denied them is not known of before version 3 of the schema, and a robots.txt that
 -- cannot be read now does not make a difference.
--- Reads: state_page, base_robots, tail_robots.
+-- Reads: ready_page, base_robots, tail_robots.
 -- Grain: one row per URL.
 WITH decision AS (
     SELECT origin, epoch, sequence, fetched_at, verdict, body_digest FROM base_robots WHERE final
@@ -13,7 +13,7 @@ newest AS (
     QUALIFY row_number() OVER (PARTITION BY origin ORDER BY epoch DESC, sequence DESC, fetched_at DESC) = 1
 )
 SELECT p.url_key
-FROM state_page AS p
+FROM ready_page AS p
 JOIN newest ON newest.origin = regexp_extract(p.url, '^[a-z]+://[^/?]+')
 WHERE
     newest.verdict <> 'disallow'

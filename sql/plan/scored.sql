@@ -1,14 +1,17 @@
 -- The known URLs of a bucket with what fetching them now is worth; docs/recrawl-policy.md says it in words.
 -- A tenth of the weight where a text is repeated is plan/ranked's, since who repeats is only asked of a short list.
--- Reads: state_page, rest, reopened, steering, forced, host_belief.
--- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well.
+-- Reads: ready_page, rest, reopened, steering, forced, host_belief.
+-- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well;
+-- horizon_days, whether to keep what may be due until then and what robots.txt keeps out, 0 if not.
 -- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
--- interval is over, else NULL. rest_days: days from asked_at that it rests.
+-- interval is over, else NULL. rest_days: days from asked_at that it rests. latest_priority: what its priority does not
+-- exceed until the horizon if nothing is learnt of it, since a value grows by no more than the square of its age's growth.
 WITH known AS (
     SELECT
         p.url_key,
         p.host_key,
         p.is_sitemap,
+        p.outcome,
         p.asked_at IS NULL AS is_new,
         days_between(p.asked_at, $now::TIMESTAMPTZ) AS rested_days,
         CASE WHEN p.streak > 0 THEN rest_of(rest.days, p.outcome, p.streak + coalesce(p.status = 410, false)::INTEGER) END AS failed_days,
@@ -26,7 +29,7 @@ WITH known AS (
         p.lastmod > known_at AS signalled,
         p.evidence,
         evidence_share($now::TIMESTAMPTZ, p.evidence_generation) AS evidence_share
-    FROM state_page AS p
+    FROM ready_page AS p
     CROSS JOIN rest
     LEFT JOIN reopened AS o ON o.url_key = p.url_key
     LEFT JOIN steering AS s ON s.url_key = p.url_key
@@ -34,12 +37,18 @@ WITH known AS (
 ),
 due AS (
     SELECT
-        * EXCLUDE (evidence, evidence_share, failed_days),
+        * EXCLUDE (evidence, evidence_share, failed_days, outcome),
         forced IS NOT NULL OR is_new OR rested_days >= rest_days AS is_due,
         days_between(known_at, $now::TIMESTAMPTZ) AS days,
         evidence_now(evidence, evidence_share) AS evidence
     FROM known
-    WHERE $whole OR is_due
+    WHERE
+        $whole
+        OR is_due
+        OR (
+            $horizon_days::DOUBLE > 0
+            AND (rested_days + $horizon_days::DOUBLE >= rest_days OR outcome IN ('denied_by_robots', 'robots_unreachable'))
+        )
 ),
 told AS (
     SELECT due.*, CASE WHEN due.signalled THEN h.signal_lag ELSE 0e0 END AS lag, h.new_value, log_belief(h.log_prior, due.evidence) AS logs
@@ -67,5 +76,10 @@ SELECT
         ELSE least(greatest(priority_of(worth), -524288), 524287)
     END + (rank_class::INTEGER << 20) AS priority,
     CASE WHEN rank_class = 0 AND days >= max_interval_days THEN days::FLOAT END AS overdue_days,
-    rest_days::FLOAT AS rest_days
+    rest_days::FLOAT AS rest_days,
+    CASE
+        WHEN rank_class > 0 OR days IS NULL THEN priority
+        WHEN days < 1e-3 OR days + $horizon_days::DOUBLE >= max_interval_days THEN 1 << 30
+        ELSE priority + 1 + ceil(8192 * log2(1e0 + $horizon_days::DOUBLE / days))::INTEGER
+    END AS latest_priority
 FROM valued

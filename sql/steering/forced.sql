@@ -1,10 +1,10 @@
 -- URLs to fetch before all others, and why: those an operator forces, until they are asked for, and seeds that are due.
 -- A tenth of a day is forgiven, so that a plan that is a little earlier than yesterday's does not lose a day.
--- Reads: state_page, force_order.
+-- Reads: ready_page, force_order.
 -- Params: now; recheck_seeds_days, 0 for never.
 -- Grain: one row per URL.
 SELECT p.url_key, coalesce(o.reason, 'plan.recheck_seeds_days') AS reason
-FROM state_page AS p
+FROM ready_page AS p
 LEFT JOIN force_order AS o ON o.url_key = p.url_key AND (p.asked_at IS NULL OR p.asked_at < o.forced_at)
 WHERE
     o.url_key IS NOT NULL

@@ -1,4 +1,4 @@
 -- The hosts of a bucket's known URLs.
--- Reads: state_page.
+-- Reads: ready_page.
 -- Grain: one row per host.
-SELECT DISTINCT host FROM state_page ORDER BY host
+SELECT DISTINCT host FROM ready_page ORDER BY host

@@ -1,5 +1,5 @@
 -- What the operator's rules say of the URLs that they match: weights multiply, the first interval wins.
--- Reads: state_page, weight_rule, interval_rule (per host in order, with patterns of path and query).
+-- Reads: ready_page, weight_rule, interval_rule (per host in order, with patterns of path and query).
 -- Grain: one row per URL that a rule matches; NULL where no rule says anything.
 WITH split AS (
     SELECT
@@ -9,7 +9,7 @@ WITH split AS (
         inlinks,
         coalesce(sitemap_priority, 5e-1) AS sitemap_priority,
         regexp_extract(url, '^[a-z]+://[^/?]*(/.*)$', 1) AS path
-    FROM state_page
+    FROM ready_page
     WHERE host IN (SELECT host FROM weight_rule UNION SELECT host FROM interval_rule)
 ),
 weighed AS (

@@ -15,6 +15,7 @@ import pytest
 
 from crawler.store import query
 from crawler.store.backtest import _PRIOR
+from crawler.store.budget import _GENERAL, _HELD, _OWN
 from crawler.store.candidates import _BELIEF
 from crawler.store.reader import _publication_query
 from crawler.store.steering import _INTERVALS, _WEIGHTS
@@ -35,6 +36,8 @@ FILES = {
     "base_host": "host_state",
     "base_robots": "robots",
     "state_page": "page",
+    "ready_page": "page",
+    "listed_page": "page",
     "tail_url": "url",
     "tail_observation": "observation",
     "tail_duplicate": "duplicate",
@@ -44,6 +47,10 @@ FILES = {
     "tail_robots": "robots",
     "observed": "observation",
     "newest_host": "host_state",
+    "base_tally": "tally",
+    "counted_observation": "observation",
+    "newest_tally": "tally",
+    "newest_robots": "robots",
     "recent_observation": "observation",
     "recent_robots": "robots",
     **{
@@ -62,6 +69,7 @@ RESULTS = {
     "checked": "state/checked",
     "evidence": "state/evidence",
     "host_sums": "plan/host_sums",
+    "survey_host": "plan/host_sums",
     "host_belief": "plan/host_belief",
     "reopened": "plan/reopened",
     "scored": "plan/scored",
@@ -113,6 +121,9 @@ _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHA
 # Those that a stage makes of settings.
 GIVEN = {
     "replayed_prior": _PRIOR,
+    "general_rule": _GENERAL,
+    "host_rule": _OWN,
+    "held": _HELD,
     "held_host": "host VARCHAR",
     "closed_host": "host VARCHAR",
     "rest": "days MAP(VARCHAR, DOUBLE[])",
@@ -152,6 +163,10 @@ PARAMETERS: dict[str, Any] = {
     "since": NOW,
     "min_interval_days": 0.9,
     "whole": True,
+    "horizon_days": 8,
+    "lowest": 0,
+    "floor": 0,
+    "seeds": True,
     "objective": "freshness",
     "sitemap_interval_days": 0.9,
     "sitemaps_per_host": 10,
