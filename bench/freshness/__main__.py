@@ -14,14 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.freshness.report import failures, plot, show
-from bench.freshness.run import Result, play_product, run_all
+from bench.freshness.run import Result, run_all
 from bench.freshness.scenarios import BUDGETS, GATES, PRODUCT
 
 _BENCH = Path(__file__).resolve().parents[1]
 _OUT = _BENCH / "out"
 _RECORD = _BENCH / "freshness.json"
 _IMAGE = _BENCH.parent / "docs" / "images" / "freshness.png"
-_STABLE_CYCLES = 4
 _COST_URLS = 10_000_000
 
 
@@ -47,12 +46,12 @@ def main() -> int:
 
 def _freshness(*, record: bool, whole: bool) -> int:
     began = time.monotonic()
-    results = run_all((*GATES, *BUDGETS), os.cpu_count() or 1, whole=whole)
+    results, is_stable = run_all((*GATES, *BUDGETS), os.cpu_count() or 1, whole=whole)
     shares = {result.scenario.name: result.shares for result in results}
     show(shares)
     _show_runs(results)
     missed = failures(shares)
-    if not _is_stable():
+    if not is_stable:
         missed.append("the same web was planned otherwise by two threads than by one")
     for sentence in missed:
         print(f"MISSED  {sentence}")
@@ -82,11 +81,6 @@ def _agreement(result: Result) -> str:
     if result.compared:
         return f"same over {result.compared} cycles"
     return f"NOT THE SAME: numpy {100 * result.numpy:.2f} %, SQL {100 * result.shares[PRODUCT]:.2f} %"
-
-
-def _is_stable() -> bool:
-    digests = {play_product(GATES[0], threads=threads, cycles=_STABLE_CYCLES).digest for threads in (1, 2)}
-    return len(digests) == 1
 
 
 def _arguments() -> argparse.Namespace:

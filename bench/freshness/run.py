@@ -2,7 +2,7 @@
 
 import multiprocessing
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,8 @@ from bench.freshness.reference import Reference
 from bench.freshness.scenarios import BLIND, KNOWING, PRODUCT, Scenario
 from bench.freshness.simulate import Run, play
 from bench.freshness.web import CYCLES
+
+_STABLE_CYCLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,17 @@ class Result:
     compared: int
 
 
-def run_all(scenarios: Iterable[Scenario], processes: int, *, whole: bool) -> list[Result]:
-    """Play every policy in each scenario; in the order of `scenarios`. whole: see `run_scenario`."""
+def run_all(scenarios: Sequence[Scenario], processes: int, *, whole: bool) -> tuple[list[Result], bool]:
+    """Play every policy in each scenario; in the order of `scenarios`. whole: see `run_scenario`.
+
+    And whether one thread and two plan the first of them alike.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"  # of the processes to come: numpy's arrays are too small for threads
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        return list(pool.map(partial(run_scenario, whole=whole), scenarios))
+        results = pool.map(partial(run_scenario, whole=whole), scenarios)
+        stable = pool.submit(is_stable, scenarios[0])
+        return list(results), stable.result()
 
 
 def run_scenario(scenario: Scenario, *, whole: bool) -> Result:
@@ -64,6 +71,11 @@ def same_cycles(scenario: Scenario, cycles: int) -> int:
     limits = scenario.limits(web)
     reference = play(web, Reference(web, limits), limits)
     return cycles if play_product(scenario, cycles=cycles).digest == reference.digest else 0
+
+
+def is_stable(scenario: Scenario) -> bool:
+    """Whether the product's SQL chooses the same pages with one thread and with two."""
+    return len({play_product(scenario, threads=threads, cycles=_STABLE_CYCLES).digest for threads in (1, 2)}) == 1
 
 
 def play_product(scenario: Scenario, *, threads: int = 1, cycles: int = CYCLES) -> Run:
