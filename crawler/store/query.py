@@ -59,7 +59,7 @@ def connect(engine: EngineSettings) -> duckdb.DuckDBPyConnection:
     if key not in _ENGINES:
         _ENGINES[key] = _start(engine)
     cursor = _ENGINES[key].cursor()
-    cursor.execute("SET TimeZone = 'UTC'")
+    cursor.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")  # it would go to stdout, into results
     return cursor
 
 
