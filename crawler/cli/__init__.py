@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from crawler import __version__
-from crawler.cli import look, operate, sql, start, steer, trial, work
+from crawler.cli import look, operate, sql, start, steer, trial, upkeep, work
 from crawler.cli.show import say, warn
 from crawler.core.errors import RecrawlError
 
@@ -66,6 +66,7 @@ _COMMANDS = (
     operate.hold,
     operate.release,
     operate.purge,
+    upkeep.upkeep,
     steer.force,
     trial.plan,
     trial.backtest,

@@ -20,6 +20,7 @@ from crawler.core.plan_settings import PlanSettings
 from crawler.core.references import origin_parts
 from crawler.core.section import Section
 from crawler.core.sitemap_settings import SitemapSettings
+from crawler.core.upkeep_settings import UpkeepSettings
 from crawler.core.url_rules import UrlRules, url_rules
 from crawler.core.url_settings import UrlSettings
 
@@ -249,6 +250,7 @@ class Settings(Section):
     copies: CopySettings = CopySettings()
     traps: TrapSettings = TrapSettings()
     sitemaps: SitemapSettings = SitemapSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     engine: EngineSettings = EngineSettings()
     clock: ClockSettings = ClockSettings()
     host: Annotated[dict[str, HostSettings], Field(default_factory=dict)]

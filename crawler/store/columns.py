@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from crawler.core.errors import CorruptLake
 from crawler.store.files import Files
 
-_LOG = re.compile(r"layout=\d+/([a-z_]+)/(?:bucket|shard)=\d+/cycle=[^/]+/(?:e[^/]+|plan)\.parquet")
+_LOG = re.compile(r"layout=\d+/([a-z_]+)/(?:bucket|shard)=\d+/(?:cycle|month)=[^/]+/(?:e[^/]+|plan)\.parquet")
 _CHECKPOINT = re.compile(r"layout=\d+/checkpoint/bucket=\d+/e\d+-([a-z]+)\.parquet")
 _ADMITTED = re.compile(r"layout=\d+/(admitted)/cycle=[^/]+/admitted\.parquet")
 _PARTS = {"page": "page", "host": "host_state", "robots": "robots"}

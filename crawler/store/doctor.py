@@ -34,7 +34,7 @@ SHOWN_PATHS = 20
 _DAY = r"cycle=\d{4}-\d{2}-\d{2}"
 _LOG_TABLES = (*CYCLE_TABLES, "copy", "near")
 _LOG = re.compile(
-    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/cycle=\d{{4}}-\d{{2}}(?:-\d{{2}})?/e(\d{{8}})-(\d{{4,}})(?:-whole)?(?:-r\d+)?\.parquet"
+    rf"({'|'.join(_LOG_TABLES)})/((?:bucket|shard)=\d{{4}})/(?:{_DAY}|month=\d{{4}}-\d{{2}})/e(\d{{8}})-(\d{{4,}})(?:-whole)?(?:-r\d+)?\.parquet"
 )
 _KNOWN = re.compile(
     "|".join(

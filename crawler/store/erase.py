@@ -126,7 +126,7 @@ def erase(lake: Lake, purge: Purge, advance: Callable[[], None] = lambda: None) 
     """
     cycle = Cycle(lake.clock.now().date())
     home = bucket_of(host_key(purge.host), lake.buckets)
-    with exclusive(lake), lake.own("bucket", home, cycle):
+    with lake.alone(), lake.own("bucket", home, cycle):
         urls = _urls(lake, purge)
         names = Names.of(urls, keep_digests(lake, purge, _digests(lake, purge, urls)))
         done = _counted(lake, names)

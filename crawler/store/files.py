@@ -9,6 +9,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import fsspec
@@ -90,7 +91,8 @@ class Files:
 
     def leftovers(self, seconds: float) -> list[str]:
         """The staged files that nobody has written to for so many seconds of the machine's time."""
-        staged = (f"staging/{name}" for name in os.listdir(self.path("staging")) if name.startswith("."))
+        entries = os.scandir(self.path("staging")) if os.path.isdir(self.path("staging")) else ()
+        staged = (f"staging/{entry.name}" for entry in entries if entry.name.startswith("."))
         return sorted(name for name in staged if time.time() - self.changed_at(name) > seconds)
 
     def put(self, staged: Path, name: str) -> None:
@@ -129,6 +131,11 @@ class Files:
     def delete(self, name: str) -> None:
         """Remove `name`. Raises FileNotFoundError."""
         os.unlink(self.path(name))
+
+    def remove_folder(self, name: str) -> None:
+        """Remove the folder `name` if nothing is in it."""
+        with suppress(OSError):  # not empty, or gone
+            os.rmdir(self.path(name))
 
     def _stage(self, content: bytes) -> Path:
         staged = self.staged(".bytes")

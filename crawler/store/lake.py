@@ -23,6 +23,7 @@ from crawler.store.lease import Guard, KernelLock, Lease, Owner, Settled, acquir
 from crawler.store.log import LogFile
 
 SCHEMA_VERSION = 4
+REWRITING = "upkeep"
 _META = "meta"
 
 
@@ -103,6 +104,15 @@ class Lake:
         finally:
             let_go()
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock of what writes files of the log anew, while the block runs. Raises BucketTaken."""
+        let_go = self.guard.hold(REWRITING, this_process())
+        try:
+            yield
+        finally:
+            let_go()
+
     def commit(self, owner: Owner, lead: str, staged: Mapping[str, Path], *, whole: Iterable[str] = ()) -> int:
         """Write one sequence number of `owner`: the files `staged` by table, that of `lead` last.
 
@@ -156,13 +166,25 @@ class Lake:
     def current(
         self, table: str, kind: str, number: int, settled: Settled, cycle: Cycle | None = None
     ) -> list[LogFile]:
-        """The files of a table and partition that count by `settled`, of one cycle or of all, oldest first."""
+        """The files of a table and partition that count by `settled`, of one cycle or of all, oldest first.
+
+        Of one cycle: those of its own folder, without what upkeep has merged (see `merged`).
+        """
         partition = partition_name(kind, number)
         if cycle is None:
             found = log.list_table(self.files, self.layout, table, partition)
         else:
-            found = log.list_cycle(self.files, self.layout, table, partition, str(cycle))
-        return sorted(log.counting(found, settled), key=lambda file: (file.epoch, file.sequence))
+            days = (str(cycle), log.month_of(str(cycle)))
+            found = [file for day in days for file in log.list_cycle(self.files, self.layout, table, partition, day)]
+        counting = (file for file in log.counting(found, settled) if cycle is None or file.cycle == str(cycle))
+        return sorted(counting, key=lambda file: file.place)
+
+    def merged(self, table: str, kind: str, number: int, settled: Settled, cycle: Cycle) -> list[LogFile]:
+        """The file that upkeep has merged the month of `cycle` into, if it has; rows of other cycles are in it."""
+        month = log.month_of(str(cycle))
+        return log.counting(
+            log.list_cycle(self.files, self.layout, table, partition_name(kind, number), month), settled
+        )
 
     def path(self, file: LogFile) -> str:
         """Where DuckDB finds `file`."""

@@ -2,8 +2,9 @@
 
 A file is `<layout>/<table>/<partition>/cycle=YYYY-MM-DD/eNNNNNNNN-SSSS[-whole][-rR].parquet`. Epoch and sequence
 number say who wrote it and in which order; `-whole` says that it replaces every older file of its table, partition
-and cycle; `-rR` is revision R of that very file, without what a purge took out. Pure rules on names: reads listings,
-writes nothing.
+and cycle; `-rR` is revision R of that very file, without what a purge took out. A whole file in a month's folder,
+`month=YYYY-MM`, is what upkeep has merged: it holds the rows of that month's cycles, has the epoch and sequence of the
+last file among them, and replaces them all. Pure rules on names: reads listings, writes nothing.
 """
 
 import re
@@ -13,9 +14,12 @@ from dataclasses import dataclass, replace
 from crawler.store.files import Files
 from crawler.store.lease import Settled
 
-_NAME = re.compile(r"e(\d{8})-(\d{4,})(-whole)?(?:-r(\d+))?\.parquet")
+_PATH = re.compile(
+    r"(\w+)/((?:bucket|shard)=\d{4})/(?:cycle|month)=([\d-]+)/e(\d{8})-(\d{4,})(-whole)?(?:-r(\d+))?\.parquet"
+)
 _REVISION = re.compile(r"-r\d+\.parquet$")
 
+_NOTHING = (0, 0)  # before every file
 # The table whose file is written last, so that a sequence number counts exactly if this file exists.
 LEADS = {"bucket": ("observation", "url"), "shard": ("copy",)}
 
@@ -35,12 +39,41 @@ class LogFile:
     @property
     def name(self) -> str:
         suffix = ("-whole" if self.whole else "") + (f"-r{self.revision}" if self.revision else "")
-        return f"{self.table}/{self.partition}/cycle={self.cycle}/e{self.epoch:08d}-{self.sequence:04d}{suffix}.parquet"
+        return f"{self.table}/{self.partition}/{folder_of(self.cycle)}/e{self.epoch:08d}-{self.sequence:04d}{suffix}.parquet"
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands in the order of the partition's log."""
+        return self.epoch, self.sequence
+
+    @property
+    def is_month(self) -> bool:
+        """Whether it holds a month's cycles."""
+        return self.cycle == month_of(self.cycle)
 
     @property
     def first(self) -> "LogFile":
         """The file as it was first written, which stands for all its revisions."""
         return replace(self, revision=0)
+
+
+def month_of(cycle: str) -> str:
+    """The month of a cycle, or of a month's folder."""
+    return cycle[: len("YYYY-MM")]
+
+
+def folder_of(cycle: str) -> str:
+    """The folder of a cycle, or of a month."""
+    return f"{'month' if cycle == month_of(cycle) else 'cycle'}={cycle}"
+
+
+def parse_name(name: str) -> LogFile | None:
+    """The file of the log with that name, relative to the layout; None if it is none."""
+    match = _PATH.fullmatch(name)
+    if match is None:
+        return None
+    table, partition, cycle, epoch, sequence, whole, revision = match.groups()
+    return LogFile(table, partition, cycle, int(epoch), int(sequence), bool(whole), int(revision or 0))
 
 
 def first_name(name: str) -> str:
@@ -50,37 +83,39 @@ def first_name(name: str) -> str:
 
 def list_cycle(files: Files, layout: str, table: str, partition: str, cycle: str) -> list[LogFile]:
     """The files of one table, partition and cycle, void ones included, oldest first."""
-    found = []
-    for name in files.names(f"{layout}/{table}/{partition}/cycle={cycle}"):
-        match = _NAME.fullmatch(name)
-        if match:
-            epoch, sequence, whole, revision = match.groups()
-            found.append(LogFile(table, partition, cycle, int(epoch), int(sequence), bool(whole), int(revision or 0)))
-    return sorted(found, key=lambda file: (file.epoch, file.sequence, file.revision))
+    folder = f"{table}/{partition}/{folder_of(cycle)}"
+    parsed = (parse_name(f"{folder}/{name}") for name in files.names(f"{layout}/{folder}"))
+    return sorted(filter(None, parsed), key=lambda file: (file.epoch, file.sequence, file.revision))
 
 
 def list_table(files: Files, layout: str, table: str, partition: str) -> list[LogFile]:
     """The files of one table and partition over all cycles, void ones included."""
     found = []
     for folder in files.folders(f"{layout}/{table}/{partition}"):
-        if folder.startswith("cycle="):
-            found += list_cycle(files, layout, table, partition, folder.removeprefix("cycle="))
+        if folder.startswith(("cycle=", "month=")):
+            found += list_cycle(files, layout, table, partition, folder.partition("=")[2])
     return found
 
 
 def counting(found: Iterable[LogFile], settled: Settled) -> list[LogFile]:
-    """Those of `found` that count by `settled`: newest revisions that no newer whole file of the cycle replaces."""
+    """Those of `found` that count by `settled`: newest revisions that no newer whole file of the cycle replaces.
+
+    To know what a month's file replaces it must be in `found`.
+    """
     valid = newest_revisions(file for file in found if settled.counts(file.epoch, file.sequence))
     newest: dict[tuple[str, str, str], tuple[int, int]] = {}
     for file in valid:
         if file.whole:
             key = (file.table, file.partition, file.cycle)
-            newest[key] = max(newest.get(key, (0, 0)), (file.epoch, file.sequence))
-    return [
-        file
-        for file in valid
-        if (file.epoch, file.sequence) >= newest.get((file.table, file.partition, file.cycle), (0, 0))
-    ]
+            newest[key] = max(newest.get(key, _NOTHING), file.place)
+
+    def is_replaced(file: LogFile) -> bool:
+        if file.place < newest.get((file.table, file.partition, file.cycle), _NOTHING):
+            return True
+        month = month_of(file.cycle)
+        return month != file.cycle and file.place <= newest.get((file.table, file.partition, month), _NOTHING)
+
+    return [file for file in valid if not is_replaced(file)]
 
 
 def newest_revisions(found: Iterable[LogFile]) -> list[LogFile]:
