@@ -5,19 +5,28 @@ client. Writes nothing but that file.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
+from crawler.core.errors import CorruptLake
 from crawler.store import query
+from crawler.store.budget import rule_queries
 from crawler.store.lake import Lake
 from crawler.store.manifest import CYCLE_TABLES, TAIL_TABLES, Manifest, published
 from crawler.store.scoping import seed_paths
-from crawler.store.state import FOLD, checkpoint_name
+from crawler.store.state import FOLD, checkpoint_name, checkpoint_revisions
 
 VIEWS_FILE = "recrawl.duckdb"
+FOLDED = {"newest_host": "state/host", "newest_robots": "state/robots", "newest_tally": "state/tally"}
+"""The views that fold what the checkpoints hold of hosts, and the statement of each."""
 _LOG_VIEWS = {"capture": "capture_log"}  # the others have their table's name
+_PUBLISHED_TAILS = {"tail_observation": "observation", "tail_host": "host_state", "tail_robots": "robots"}
+_FILE = re.compile(r"bucket=(\d+)/.*/e(\d+)-[^/]*$")
 
 
 def open_reader(lake: Lake) -> duckdb.DuckDBPyConnection:
@@ -43,77 +52,132 @@ def write_views_file(lake: Lake) -> Path:
 
 
 def _make_views(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
+    """Make all views of `con`.
+
+    A view is bound when it is made, those below it with it, and thousands of file names take long each time. So every
+    list of files is a macro, which names one file while the views are made.
+    """
     manifests = published(lake)
+    at = max((datetime.fromisoformat(m.created_at) for m in manifests), default=lake.clock.now())
     for _, text in query.scripts("macros"):
         con.execute(text)
-    for table in CYCLE_TABLES:
-        names = _distinct(_named(manifests, table))
-        _view(con, _LOG_VIEWS.get(table, table), query.files_query(table, _paths(lake, names)))
-    _view(con, "copy", query.files_query("copy", _paths(lake, _distinct(name for m in manifests for name in m.copies))))
-    _view(con, "plan", query.files_query("plan", _paths(lake, _distinct(name for m in manifests for name in m.plans))))
-    _view(con, "admitted", query.files_query("admitted", _paths(lake, _distinct(m.admitted for m in manifests))))
-    _view(con, "seed", query.files_query("seed", seed_paths(lake)))
+    sources = {**_log_sources(lake, manifests), **_state_sources(lake, manifests)}
+    for view, source in sources.items():
+        _list_files(con, view, source.paths[:1])
+        _view(con, view, source.text(view))
     _view(con, "publication", _publication_query(manifests))
-    _state_views(lake, con, manifests)
-    # Every view is bound when it is made, and those below it again: the fold, which takes longest, comes last.
-    _view(con, "state_page", query.files_query("page", []))
+    for view, text in rule_queries(lake, at).items():
+        _view(con, view, text)
+    for view, statement in FOLDED.items():
+        _view(con, view, query.sql_text(statement))
+    _view(con, "state_page", query.files_query("page", []))  # the fold takes long to bind, too
     for _, text in query.scripts("views"):
         con.execute(text)
-    con.execute(f"CREATE OR REPLACE VIEW state_page AS {query.with_steps('state/page', FOLD)}")
+    _view(con, "state_page", query.with_steps("state/page", FOLD))
+    for view, source in sources.items():
+        _list_files(con, view, source.paths)
 
 
-def _state_views(lake: Lake, con: duckdb.DuckDBPyConnection, manifests: list[Manifest]) -> None:
-    """The views that fold the state: each bucket's newest checkpoint and what the publications hold beyond it."""
-    checkpoints: dict[int, int] = {}
-    for manifest in manifests:
-        for bucket, files in manifest.buckets.items():
-            checkpoints[bucket] = max(checkpoints.get(bucket, 0), files.checkpoint)
-    present = [(bucket, epoch) for bucket, epoch in sorted(checkpoints.items()) if epoch]
-    for part, table in (("page", "page"), ("host", "host_state")):
-        paths = [lake.files.path(checkpoint_name(lake, bucket, epoch, part)) for bucket, epoch in present]
-        _view(con, f"base_{part}", query.files_query(table, paths))
-    tails = {"observation": _named(manifests, "observation"), "host_state": _named(manifests, "host_state")}
+def _list_files(con: duckdb.DuckDBPyConnection, view: str, paths: Sequence[str]) -> None:
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    con.execute(f'CREATE OR REPLACE MACRO "files_{view}"() AS [{listed}]')
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The rows of files of a table. from_epochs: by bucket the first epoch whose rows count, if not all do."""
+
+    table: str
+    paths: list[str]
+    from_epochs: tuple[int, ...] = ()
+
+    def text(self, view: str) -> str:
+        """The query of `view`; a filter on cycle, bucket or shard opens no file of another."""
+        if not self.paths:
+            return query.files_query(self.table, [])
+        columns = query.columns_of(self.table)
+        folders = ", ".join(f"'{name}': {kind}" for name, kind in columns if f"/{name}=" in self.paths[0])
+        shown = ", ".join(f'"{name}"' for name, _ in columns)
+        hive = f"hive_types = {{{folders}}}" if folders else "hive_partitioning = false"
+        rows = f"SELECT {shown} FROM read_parquet(files_{view}(), {hive})"
+        if not any(self.from_epochs):
+            return rows
+        return f"{rows} WHERE epoch >= {list(self.from_epochs)}[bucket + 1]"
+
+
+def _log_sources(lake: Lake, manifests: list[Manifest]) -> dict[str, _Source]:
+    """By view what the publications name, and the seeds."""
+    names: dict[str, Iterable[str]] = {table: _named(manifests, table) for table in CYCLE_TABLES}
+    names["copy"] = (name for m in manifests for name in m.copies)
+    names["plan"] = (name for m in manifests for name in m.plans)
+    names["admitted"] = (m.admitted for m in manifests)
+    found = {
+        _LOG_VIEWS.get(table, table): _Source(table, _paths(lake, sorted(set(named)))) for table, named in names.items()
+    }
+    return found | {"seed": _Source("seed", seed_paths(lake))}
+
+
+def _state_sources(lake: Lake, manifests: list[Manifest]) -> dict[str, _Source]:
+    """By view what the state is folded of: each bucket's newest checkpoint and what the publications hold beyond it."""
+    newest = [
+        max((m.buckets[b].checkpoint for m in manifests if b in m.buckets), default=0) for b in range(lake.buckets)
+    ]
+    found: dict[str, _Source] = {}
+    for part, table in (("page", "page"), ("host", "host_state"), ("robots", "robots")):
+        names = [checkpoint_name(lake, bucket, epoch, part) for bucket, epoch in enumerate(newest) if epoch]
+        found[f"base_{part}"] = _Source(table, list(map(lake.files.path, names)))
+    # A checkpoint of a schema before version 4 has no tally: then all observations are counted.
+    tallied = [epoch if epoch in checkpoint_revisions(lake, b, "tally") else 0 for b, epoch in enumerate(newest)]
+    names = [checkpoint_name(lake, bucket, epoch, "tally") for bucket, epoch in enumerate(tallied) if epoch]
+    found["base_tally"] = _Source("tally", list(map(lake.files.path, names)))
+    for view, table in _PUBLISHED_TAILS.items():
+        found[view] = _tail(lake, table, _named(manifests, table), newest)
     for table in TAIL_TABLES:
-        tails[table] = [name for m in manifests for files in m.buckets.values() for name in files.tail.get(table, [])]
-    for table, names in tails.items():
-        view = "tail_host" if table == "host_state" else f"tail_{table}"
-        _view(con, view, _tail_query(table, _paths(lake, _distinct(names)), present))
-    _view(con, "newest_host", query.sql_text("state/host"))
+        named = (name for m in manifests for files in m.buckets.values() for name in files.tail.get(table, []))
+        found[f"tail_{table}"] = _tail(lake, table, named, newest)
+    found["counted_observation"] = _tail(lake, "observation", _named(manifests, "observation"), tallied)
+    return found
 
 
-def _tail_query(table: str, paths: list[str], checkpoints: list[tuple[int, int]]) -> str:
-    """The rows of `paths` that their bucket's checkpoint does not hold."""
-    rows = query.files_query(table, paths)
-    if not checkpoints:
-        return rows
-    listed = ", ".join(f"({int(bucket)}, {int(epoch)})" for bucket, epoch in checkpoints)
-    return (
-        f"SELECT f.* FROM ({rows}) AS f LEFT JOIN (VALUES {listed}) AS c(bucket, from_epoch) ON c.bucket = f.bucket "
-        "WHERE f.epoch >= coalesce(c.from_epoch, 0)"
-    )
+def _tail(lake: Lake, table: str, names: Iterable[str], from_epochs: list[int]) -> _Source:
+    """The rows of the files `names` that their bucket's checkpoint does not hold: those of its epoch and later.
+
+    Of files that replace older ones these are not all rows.
+    """
+    later = []
+    for name in sorted(set(names)):
+        bucket, epoch = _place(name)
+        if epoch >= from_epochs[bucket]:
+            later.append(name)
+    return _Source(table, _paths(lake, later), tuple(from_epochs))
+
+
+def _place(name: str) -> tuple[int, int]:
+    """The bucket and the epoch of a file of the log, by its name."""
+    match = _FILE.search(name)
+    if match is None:
+        raise CorruptLake(name, "is named by a publication and is no file of a bucket's log")
+    return int(match[1]), int(match[2])
 
 
 def _publication_query(manifests: list[Manifest]) -> str:
-    rows = [
-        f"(DATE '{m.cycle}', {int(bucket)}::USMALLINT, {str(bucket not in m.failed).lower()}, "
-        f"TIMESTAMPTZ '{m.created_at}')"
+    """By cycle and bucket whether it is published whole. A few rows: thousands would take long to bind, each time."""
+    kind = "STRUCT(cycle DATE, published_at TIMESTAMPTZ, complete USMALLINT[], failed USMALLINT[])[]"
+    listed = ", ".join(
+        f"{{'cycle': '{m.cycle}', 'published_at': '{m.created_at}', "
+        f"'complete': {sorted(set(m.buckets) - set(m.failed))}, 'failed': {sorted(m.failed)}}}"
         for m in manifests
-        for bucket in sorted({*m.buckets, *m.failed})
-    ]
-    if not rows:
-        return (
-            "SELECT NULL::DATE AS cycle, NULL::USMALLINT AS bucket, NULL::BOOLEAN AS complete, "
-            "NULL::TIMESTAMPTZ AS published_at WHERE false"
-        )
-    return f"SELECT * FROM (VALUES {', '.join(rows)}) AS p(cycle, bucket, complete, published_at)"
+    )
+    rows = f"SELECT unnest([{listed}]::{kind}) AS p"
+    return (
+        f"WITH published AS ({rows}) "
+        "SELECT p.cycle, unnest(p.complete) AS bucket, true AS complete, p.published_at FROM published UNION ALL "
+        "SELECT p.cycle, unnest(p.failed), false, p.published_at FROM published"
+    )
 
 
 def _named(manifests: list[Manifest], table: str) -> list[str]:
     return [name for m in manifests for files in m.buckets.values() for name in files.files.get(table, [])]
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return sorted(set(names))
 
 
 def _paths(lake: Lake, names: Iterable[str]) -> list[str]:
@@ -121,7 +185,7 @@ def _paths(lake: Lake, names: Iterable[str]) -> list[str]:
 
 
 def _view(con: duckdb.DuckDBPyConnection, name: str, text: str) -> None:
-    con.execute(f'CREATE VIEW "{name}" AS {text}')
+    con.execute(f'CREATE OR REPLACE VIEW "{name}" AS {text}')
 
 
 def view_names(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
