@@ -18,12 +18,14 @@ from types import TracebackType
 from typing import Self
 
 from crawler.demo.airflow_api import AirflowApi
-from crawler.demo.leash import Leashed, end_strays
+from crawler.demo.leash import GRACE_SECONDS, Leashed, end_strays
 
 USER = "admin"
 PASSWORDS = "simple_auth_manager_passwords.json.generated"  # Airflow's own name for it
 SESSIONS = "sessions"  # what runs, so that the next start can end what a crash left
 START_SECONDS = 180.0
+# It says at once that it has finished, but its process does not end.
+API_SERVER_GRACE_SECONDS = 1.0
 
 
 class DemoFailed(Exception):
@@ -128,12 +130,20 @@ class LocalAirflow:
         """Start what Airflow itself needs. SQLite needs nothing."""
 
     def _run_components(self) -> None:
-        self._run_airflow("api-server", "api-server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1")
+        words = ["api-server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
+        self._run_airflow("api-server", *words, grace_seconds=API_SERVER_GRACE_SECONDS)
         self._run_airflow("scheduler", "scheduler", "--skip-serve-logs")
         self._run_airflow("dag-processor", "dag-processor")
 
-    def _run_airflow(self, name: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Leashed:
-        return self._run(name, [sys.executable, "-m", "airflow", *arguments], environment=environment)
+    def _run_airflow(
+        self,
+        name: str,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> Leashed:
+        command = [sys.executable, "-m", "airflow", *arguments]
+        return self._run(name, command, environment=environment, grace_seconds=grace_seconds)
 
     def _run(
         self,
@@ -142,6 +152,7 @@ class LocalAirflow:
         *,
         environment: Mapping[str, str] | None = None,
         ends_on: signal.Signals = signal.SIGTERM,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> Leashed:
         service = Leashed(
             name,
@@ -149,6 +160,7 @@ class LocalAirflow:
             log=self.home / f"{name}.log",
             environment=self.environment if environment is None else environment,
             ends_on=ends_on,
+            grace_seconds=grace_seconds,
             record=self.home / SESSIONS,
             lock=self._lock,
         )

@@ -1,10 +1,10 @@
 """A leash: runs a command that ends when whoever started it ends, for whatever reason, and leaves no process.
 
-`python -m crawler.demo.leash SIGNAL COMMAND ...` leads a session of its own, so that a Ctrl-C in the terminal does
-not reach the command, and holds the other end of the starter's pipe as its standard input. When the pipe closes (the
-starter closed it, or died) the command gets SIGNAL, then the whole session SIGKILL: Airflow's tasks put themselves
-into process groups of their own, but stay in the session. If starter and leash were both killed, `end_strays` finds
-what they left by the sessions that were written down.
+`python -m crawler.demo.leash SIGNAL SECONDS COMMAND ...` leads a session of its own, so that a Ctrl-C in the terminal
+does not reach the command, and holds the other end of the starter's pipe as its standard input. When the pipe closes
+(the starter closed it, or died) the command gets SIGNAL, after SECONDS SIGKILL, and once it has ended so does the whole
+session: Airflow's tasks put themselves into process groups of their own, but stay in the session. If starter and leash
+were both killed, `end_strays` finds what they left by the sessions that were written down.
 
 Reads standard input to its end. Writes nothing. Uses the standard library only, since one is started for each service.
 """
@@ -25,8 +25,9 @@ GRACE_SECONDS = 8.0
 class Leashed:
     """A command on a leash, seen from the side that holds it.
 
-    ends_on: the signal that asks the command to end. record: a file to write the session down in, for `end_strays`.
-    lock: a descriptor that the leash keeps open until the command and all it started are gone.
+    ends_on: the signal that asks the command to end. grace_seconds: how long it may take. record: a file to write the
+    session down in, for `end_strays`. lock: a descriptor that the leash keeps open until the command and all it started
+    are gone.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Leashed:
         log: Path,
         environment: Mapping[str, str],
         ends_on: signal.Signals = signal.SIGTERM,
+        grace_seconds: float = GRACE_SECONDS,
         record: Path | None = None,
         lock: int | None = None,
     ) -> None:
@@ -44,7 +46,7 @@ class Leashed:
         self.log = log
         with log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603  our own interpreter and arguments
-                [sys.executable, "-m", "crawler.demo.leash", str(int(ends_on)), *command],
+                [sys.executable, "-m", "crawler.demo.leash", str(int(ends_on)), str(grace_seconds), *command],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -119,7 +121,7 @@ def end_session(session: int) -> None:
         _signal(session, signal.SIGKILL)
 
 
-def main(ends_on: int, command: Sequence[str]) -> int:
+def main(ends_on: int, grace_seconds: float, command: Sequence[str]) -> int:
     """Run the command until it or the starter ends; the command's exit code."""
     for ignored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
@@ -131,7 +133,7 @@ def main(ends_on: int, command: Sequence[str]) -> int:
             pass
         process.send_signal(ends_on)
         try:
-            process.wait(GRACE_SECONDS)
+            process.wait(grace_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
 
@@ -174,4 +176,4 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]))

@@ -30,7 +30,8 @@ from pathlib import Path
 import pytest
 
 from crawler.demo.leash import Leashed, end_strays
-Leashed("family", [sys.executable, "-c", sys.argv[1], sys.argv[2]], log=Path(sys.argv[3]), environment=os.environ)
+command = [sys.executable, "-c", sys.argv[1], sys.argv[2]]
+Leashed("family", command, log=Path(sys.argv[3]), environment=os.environ, grace_seconds=0.5)
 while not Path(sys.argv[2]).exists() or not Path(sys.argv[2]).read_text():
     pass
 os.kill(os.getpid(), signal.SIGKILL)
@@ -39,7 +40,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_stopping_ends_the_command_and_its_children_of_other_groups(tmp_path: Path) -> None:
     born = tmp_path / "born"
-    leashed = Leashed("family", [sys.executable, "-c", FAMILY, str(born)], log=tmp_path / "log", environment=os.environ)
+    command = [sys.executable, "-c", FAMILY, str(born)]
+    leashed = Leashed("family", command, log=tmp_path / "log", environment=os.environ, grace_seconds=0.5)
     wait_until(lambda: born.exists() and bool(born.read_text()))
     assert leashed.exit_code is None
 

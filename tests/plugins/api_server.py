@@ -12,7 +12,7 @@ from typing import Any
 
 import requests
 
-from crawler.demo.airflow import clean_environment, free_port
+from crawler.demo.airflow import API_SERVER_GRACE_SECONDS, clean_environment, free_port
 from crawler.demo.leash import Leashed
 from tests.plugins.conftest import PLUGINS
 
@@ -71,6 +71,7 @@ class ApiServer:
             [sys.executable, "-m", "airflow", "api-server", "--host", "127.0.0.1", "--port", port, "--workers", "1"],
             log=self.home / "api-server.log",
             environment=self.environment,
+            grace_seconds=API_SERVER_GRACE_SECONDS,
         )
         limit = time.monotonic() + 180
         while not self._answers():
