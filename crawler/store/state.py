@@ -15,7 +15,7 @@ from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Settled
 
 CHECKPOINTS = "checkpoint"
-PARTS = ("page", "host", "robots")
+PARTS = ("page", "host", "robots", "tally")
 FOLD = {
     "touched": "state/touched",
     "touched_page": "state/touched_page",
@@ -38,7 +38,7 @@ _KNOWN = {
     "overlay": "state/overlay",
 }
 """Those of the fold in narrow columns."""
-_PART = re.compile(r"e(\d{8})-(page|host|robots)(?:-r(\d+))?\.parquet")
+_PART = re.compile(r"e(\d{8})-(page|host|robots|tally)(?:-r(\d+))?\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def checkpoint_epochs(lake: Lake, bucket: int) -> list[int]:
 
 
 def checkpoint_name(lake: Lake, bucket: int, epoch: int, part: str) -> str:
-    """The name of one file of a checkpoint, of its newest revision; part is page, host or robots."""
+    """The name of one file of a checkpoint, of its newest revision; part is one of PARTS."""
     revisions = [revision for *place, revision in _checkpoint_files(lake, bucket) if place == [epoch, part]]
     return revised_checkpoint_name(lake, bucket, epoch, part, max(revisions, default=0))
 
@@ -140,6 +140,17 @@ def view_log(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: S
     return from_epoch
 
 
+def view_counted(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> None:
+    """Make views base_tally, of the newest checkpoint with one, and counted_observation of the observations after it."""
+    epochs = [epoch for epoch in checkpoint_revisions(lake, bucket, "tally") if epoch <= settled.last + 1]
+    from_epoch = max(epochs, default=0)
+    names = [checkpoint_name(lake, bucket, from_epoch, "tally")] if epochs else []
+    query.view_files(con, "base_tally", "tally", [lake.files.path(name) for name in names])
+    files = lake.current("observation", "bucket", bucket, settled)
+    paths = lake.paths(file for file in files if file.epoch >= from_epoch)
+    query.view_files(con, "counted_observation", "observation", paths, from_epoch=from_epoch)
+
+
 def fold(con: duckdb.DuckDBPyConnection) -> None:
     """Fold the views tail_* of `con` over base_page: makes its view state_page."""
     for table, statement in FOLD.items():
@@ -153,10 +164,12 @@ def write_checkpoint(state: State) -> int:
     The page file comes last: a checkpoint without it does not exist for anyone.
     """
     lake, epoch = state.lake, state.settled.last + 1
+    view_counted(lake, state.con, state.bucket, state.settled)
     rows = 0
     for part, table, name in (
         ("host", "host_state", "state/host"),
         ("robots", "robots", "state/robots"),
+        ("tally", "tally", "state/tally"),
         ("page", "page", "state/checkpoint_page"),
     ):
         staged: Path = lake.files.staged(".parquet")
