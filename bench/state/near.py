@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from crawler.core.config import EngineSettings
 from crawler.store import query
-from crawler.store.near import find_pairs
+from crawler.store.near import find_in_log
 
 KNOWN, ARRIVED, SAMPLE = 10_000_000, 100_000, 60
 MAX_DISTANCE = 3
@@ -95,13 +95,15 @@ def _flipped(chance: np.random.Generator, values: Keys, times: Any) -> Keys:
 
 
 def _make(kind: str, known: int, arrived: int, folder: str) -> None:
-    """Write what near_known and arrived show of a bucket, in which all pages are."""
+    """Write the checkpoint of a bucket, in which all pages are, and what has arrived."""
     simhashes = KINDS[kind](np.random.default_rng(7), known, arrived)
-    for table, values, standing in (("near_known", simhashes[0], 1), ("arrived", simhashes[1], 4)):
-        numbers = pa.array(np.arange(values.size, dtype=np.uint64))
+    for table, values, standing in (("base_page", simhashes[0], 1), ("arrived", simhashes[1], 4)):
+        numbers = pa.array(np.arange(values.size, dtype=np.uint64) + np.uint64(known if table == "arrived" else 0))
         columns = {
             "url_key": numbers,
-            "url": pc.binary_join_element_wise(f"https://{table}.example/page/", numbers.cast(pa.string()), ""),
+            "url": pc.binary_join_element_wise(
+                f"https://{table.replace('_', '-')}.example/page/", numbers.cast(pa.string()), ""
+            ),
             "canonical_url": pa.nulls(values.size, pa.string()),
             "standing": pa.repeat(pa.scalar(standing, pa.int32()), values.size),
             "simhash": pa.array(values, pa.uint64()),
@@ -109,6 +111,8 @@ def _make(kind: str, known: int, arrived: int, folder: str) -> None:
         if table == "arrived":
             columns |= {name: pa.repeat(pa.scalar(0, pa.int32()), values.size) for name in _OF_OBSERVATION}
             columns["body_digest"] = pa.repeat(pa.scalar(bytes(32)), values.size)
+        else:
+            columns |= {"outcome": pa.repeat("ok", values.size), "near_of": pa.nulls(values.size, pa.string())}
         pq.write_table(pa.table(columns), Path(folder, f"{table}.parquet"), compression="zstd", compression_level=2)
 
 
@@ -119,10 +123,11 @@ def _measure(folder: str) -> dict[str, Any]:
     con = query.connect(EngineSettings(threads=2, memory_limit="4GB"))
     started, worked = time.monotonic(), time.process_time()
     con.read_parquet(str(Path(folder, "arrived.parquet"))).create("arrived")
-    con.read_parquet(str(Path(folder, "near_known.parquet"))).create_view("near_known")
+    con.read_parquet(str(Path(folder, "base_page.parquet"))).create_view("base_page")
+    for table in ("observation", "duplicate"):
+        query.view_files(con, f"tail_{table}", table, [])
     query.materialise(con, "arrived_here", "fingerprint/arrived_here", _STAMP)
-    query.view_query(con, "comparable", "fingerprint/comparable")
-    find_pairs(con, MAX_DISTANCE)
+    find_in_log(con, MAX_DISTANCE)
     near = sum(batch.num_rows for batch in query.arrow(con, "fingerprint/near", _STAMP))
     spent = {
         "near_seconds": round(time.monotonic() - started, 2),
@@ -141,11 +146,11 @@ def _measure(folder: str) -> dict[str, Any]:
 
 def _is_exact(folder: str, pairs: pa.Table) -> bool:
     """Whether the pairs of a sample of what arrived are those that comparing it with everything finds."""
-    near_known, arrived = (
+    base_page, arrived = (
         np.unique(pq.read_table(Path(folder, f"{table}.parquet"), columns=["simhash"])["simhash"].to_numpy())
-        for table in ("near_known", "arrived")
+        for table in ("base_page", "arrived")
     )
-    everything = np.union1d(near_known, arrived)
+    everything = np.union1d(base_page, arrived)
     for value in arrived[:: max(1, arrived.size // SAMPLE)]:
         expected = everything[np.bitwise_count(everything ^ value) <= MAX_DISTANCE]
         found = pairs.filter(pc.equal(pairs["simhash"], pa.scalar(value, pa.uint64())))["near_simhash"].to_numpy()

@@ -14,7 +14,7 @@ from crawler.store import query, tables
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner, Settled
 from crawler.store.marks import read_marks, spans_from, view_spans, write_marks
-from crawler.store.near import find_pairs, open_arrived, open_comparable
+from crawler.store.near import find_near, open_arrived
 
 
 def run(lake: Lake, cycle: Cycle, shard: int) -> dict[str, Any]:
@@ -36,6 +36,7 @@ def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> tuple[int, int]
         return 0, 0
     con = lake.connect()
     view_spans(lake, con, "observation_files", "observation", spans)
+    query.materialise(con, "came", "fingerprint/came")
     stamp = {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1}
     near, found = _near(lake, con, shard, settled[shard], stamp)
     copies, digests = _exact(lake, con, shard, owner.settled, stamp, write_marks({**marks, **upto}))
@@ -66,8 +67,7 @@ def _near(
     max_distance = lake.settings.copies.max_distance
     if not max_distance or not open_arrived(con, shard):
         return {}, 0
-    open_comparable(lake, con, shard, settled)
-    find_pairs(con, max_distance)
+    find_near(lake, con, shard, settled, max_distance)
     staged, rows = _stage(lake, con, "near", {**stamp, "max_distance": max_distance})
     if not rows:
         staged.unlink()

@@ -1,12 +1,10 @@
 -- The pages of any bucket whose text is new since the marks and has a SimHash, by their newest observation.
--- Reads: observation_files, span (per bucket the epochs to read).
+-- Reads: came.
 -- Grain: one row per URL.
 WITH brought AS (
-    SELECT o.*
-    FROM observation_files AS o
-    JOIN span ON span.bucket = o.bucket AND o.epoch > span.after_epoch AND o.epoch <= span.upto_epoch
-    WHERE o.outcome = 'ok' AND o.body_digest IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY o.bucket, o.url_key ORDER BY o.epoch DESC, o.sequence DESC) = 1
+    SELECT *
+    FROM came
+    QUALIFY row_number() OVER (PARTITION BY bucket, url_key ORDER BY epoch DESC, sequence DESC) = 1
 ),
 named AS (
     SELECT DISTINCT canonical_url AS url FROM brought WHERE canonical_url <> url

@@ -1,15 +1,9 @@
 -- The digests of a shard that observations brought since the marks, a row per observation and kind of digest. Which of the
 -- pages with a digest stands for it is said by these pages alone.
--- Reads: observation_files, span (per bucket the epochs to read).
+-- Reads: came.
 -- Params: low, high: the shard's digests are >= low and < high, as bytes.
 -- Grain: one row per observation and kind.
-WITH came AS (
-    SELECT o.*
-    FROM observation_files AS o
-    JOIN span ON span.bucket = o.bucket AND o.epoch > span.after_epoch AND o.epoch <= span.upto_epoch
-    WHERE o.outcome = 'ok' AND o.body_digest IS NOT NULL
-),
-told AS (
+WITH told AS (
     SELECT 'body' AS kind, body_digest AS digest, canonical_url, url_key, url, bucket, epoch, sequence, body_digest, stored
     FROM came
     WHERE body_digest >= $low AND body_digest < $high

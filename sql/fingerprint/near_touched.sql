@@ -1,12 +1,7 @@
 -- The text of every page that the tail of the log touches, as the fold of the state finds it, without the rest of the fold.
--- Reads: touched, near_label, base_page, tail_url, tail_observation (rows from the checkpoint's epoch on).
--- Grain: one row per URL.
-WITH base AS (
-    SELECT url_key, url, canonical_url, simhash, outcome
-    FROM base_page
-    WHERE url_key IN (SELECT url_key FROM touched)
-),
-asked AS (
+-- Reads: touched, near_label, touched_page, tail_observation (rows from the checkpoint's epoch on).
+-- Grain: one row per URL. content: NULL if the tail brought none; then the checkpoint has it.
+WITH asked AS (
     SELECT
         url_key,
         arg_max(outcome, log_position(epoch, sequence)) AS outcome,
@@ -17,11 +12,11 @@ asked AS (
 )
 SELECT
     touched.url_key,
-    unnest(coalesce(asked.content, {'url': base.url, 'canonical_url': base.canonical_url, 'simhash': base.simhash})),
+    asked.content,
+    CASE WHEN asked.content IS NULL THEN base.simhash ELSE asked.content.simhash END AS simhash,
     coalesce(asked.outcome, base.outcome) AS outcome,
     near_label.near_of
 FROM touched
-LEFT JOIN base USING (url_key)
+LEFT JOIN touched_page AS base USING (url_key)
 LEFT JOIN asked USING (url_key)
 LEFT JOIN near_label USING (url_key)
-WHERE base.url_key IS NOT NULL OR touched.url_key IN (SELECT url_key FROM tail_url)

@@ -1,10 +1,10 @@
--- The pairs of an arrived SimHash and a comparable that differ in at most k bits, each once; equal ones are a pair too.
--- Reads: sought, comparable.
+-- The pairs of an arrived SimHash and a likely one that differ in at most k bits, each once; equal ones are a pair too.
+-- Reads: sought, likely.
 -- Params: max_distance, the k.
 -- Grain: one row per pair.
 WITH known AS (
-    SELECT block.number, comparable.simhash & block.mask AS key, comparable.simhash
-    FROM comparable
+    SELECT block.number, likely.simhash & block.mask AS key, likely.simhash
+    FROM likely
     CROSS JOIN simhash_block($max_distance) AS block
 )
 SELECT DISTINCT

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from crawler.core.cycle import Cycle
 from crawler.core.keys import url_key
 from crawler.stages import fingerprint, merge, seed
+from crawler.store import near
 from crawler.store.lake import Lake
-from crawler.store.near import find_pairs
 from crawler.store.state import open_state
 from tests.store.small_lake import (
     DAY,
@@ -167,7 +167,7 @@ def test_a_distance_of_0_bits_turns_the_search_off(tmp_path: Path) -> None:
 
 
 def test_a_page_that_was_not_looked_up_by_all_its_keys_says_so(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprint, "find_pairs", functools.partial(find_pairs, most_alike=2))
+    monkeypatch.setattr(near, "find_pairs", functools.partial(near.find_pairs, most_alike=2))
     urls = [f"{A}{number}" for number in range(4)]
     see(lake, *(page(url, number) for number, url in enumerate(urls)))
     assert group(lake) == {urls[1]: urls[0]}
