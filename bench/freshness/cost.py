@@ -1,113 +1,141 @@
-"""What planning costs: `python -m bench.freshness.cost [URLS]` scores and ranks a bucket of generated state.
+"""What planning costs: `python -m bench.freshness.cost [URLS]` plans and admits a lake of one large bucket.
 
-Writes a checkpoint of so many URLs as one Parquet file, then runs the statements of a plan on it in a fresh engine, as
-`crawler.store.candidates` does, and says what each took. Scope and traps are other matters: every URL is let in.
+Makes a lake whose bucket has a checkpoint of so many URLs as a crawl of years leaves it, then plans and admits three
+cycles by the product's own functions, in a fresh engine of 2 threads and 1 GB: the first has no admission before it, the
+second leaves a survey, the third starts from that as six of seven plans do. Says what each took, and its statements.
+BUDGET in the environment is the budget of a cycle, a thirtieth of the URLs without.
 """
 
 import json
 import multiprocessing
+import os
 import resource
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-import duckdb
-
-from crawler.core.config import EngineSettings
-from crawler.store import query
-from crawler.store.candidates import keep_belief, keep_rest, short
+from crawler.core.clock import Clock
+from crawler.core.config import EngineSettings, parse_settings
+from crawler.core.cycle import Cycle
+from crawler.stages import admit, plan
+from crawler.store import query, survey, tables
+from crawler.store.lake import Lake
+from crawler.store.state import checkpoint_name
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HOSTS_PER_URL = 1 / 500
-BUDGET_SHARE = 1 / 30
+PLANS = ("first", "survey", "list")
+
+
+class _Noon(Clock):
+    """Shows the instant that it is set to, and the machine's seconds."""
+
+    instant = NOW
+
+    def now(self) -> datetime:
+        return self.instant
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 def main(urls: int) -> int:
-    """Print the cost of each step as a table, then as one JSON object."""
+    """Print the cost of each plan and its dearest statements, then all of it as one JSON object."""
+    budget = int(os.environ.get("BUDGET", urls // 30))
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "page.parquet")
-        writer = multiprocessing.get_context("spawn").Process(target=_write_state, args=(path, urls))
-        writer.start()  # elsewhere, so that the memory is that of the plan
-        writer.join()
-        con = query.connect(EngineSettings(threads=2, memory_limit="1GB"))
-        _open(con, path)
-        took = _plan(con, urls)
-    total = {name: round(sum(step[name] for step in took.values()), 2) for name in ("seconds", "cpu_seconds")}
-    for step, cost in took.items():
-        sys.stdout.write(f"{step:14} {cost['seconds']:7.2f} s {cost['cpu_seconds']:7.2f} s CPU\n")
+        lake = _lake(Path(folder), urls, budget)
+        took = {name: _cycle(lake, NOW + timedelta(days=day)) for day, name in enumerate(PLANS)}
+    for name, cost in took.items():
+        sys.stdout.write(f"{name}: {cost['seconds']:.2f} s, {cost['cpu_seconds']:.2f} s CPU, {cost['rows']} rows planned\n")
+        for statement, seconds in cost["statements"].items():
+            sys.stdout.write(f"    {statement:28} {seconds:7.3f} s CPU\n")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    sys.stdout.write(json.dumps({"urls": urls, **total, "peak_mb": peak, "steps": took}) + "\n")
+    sys.stdout.write(json.dumps({"urls": urls, "budget": budget, "peak_mb": peak, "plans": took}) + "\n")
     return 0
 
 
-def _write_state(path: Path, urls: int) -> None:
+def _lake(folder: Path, urls: int, budget: int) -> Lake:
+    settings = {
+        "lake": {"root": str(folder / "lake"), "buckets": 1},
+        "scope": {"hosts": ["*.example.org"]},
+        "plan": {"budget_urls": budget},
+        "politeness": {"delay_seconds": 0.0},
+        "engine": {"threads": 2, "memory_limit": "1GB"},
+    }
+    lake = Lake.create(parse_settings(settings), _Noon())
+    names = [checkpoint_name(lake, 0, 1, part) for part in ("host", "robots", "page")]
+    Path(lake.files.path(names[-1])).parent.mkdir(parents=True)
+    for name, table in zip(names, ("host_state", "robots"), strict=False):
+        tables.write_rows(Path(lake.files.path(name)), table, [])
+    writer = multiprocessing.get_context("spawn").Process(target=_write_state, args=(lake.files.path(names[-1]), urls))
+    writer.start()  # elsewhere, so that the memory is that of the plans
+    writer.join()
+    return lake
+
+
+def _write_state(path: str, urls: int) -> None:
     """A checkpoint as a crawl of years leaves it; state.sql says how."""
     con = query.connect(EngineSettings(threads=2, memory_limit="1GB"))
     text = (Path(__file__).parent / "state.sql").read_text(encoding="utf-8")
     query.keep_rows(con, "size", "urls BIGINT, hosts BIGINT", [(urls, max(1, int(urls * HOSTS_PER_URL)))])
-    con.execute(f"COPY ({text}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    reader = con.sql(text).to_arrow_reader()
+    kinds = dict(query.columns_of("page"))
+    missing = [column for column in kinds if column not in reader.schema.names]
+    nothing = "".join(f", {'0' if column in ('changes', 'last_epoch') else 'NULL'}::{kinds[column]} AS {column}" for column in missing)
+    del reader
+    con.execute(f"COPY (SELECT *{nothing} FROM ({text})) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
     con.close()
 
 
-def _open(con: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """The tables that a plan finds, with nothing after the checkpoint and no steering."""
-    query.view_files(con, "state_page", "page", [str(path)])
-    keep_rest(con)
-    keep_belief(con, None)
-    query.keep_rows(con, "noisy_host", "host_key UBIGINT, noisy BOOLEAN", [])
-    columns = "url_key UBIGINT, weight DOUBLE, min_interval_days DOUBLE, max_interval_days DOUBLE"
-    query.keep_rows(con, "steering", columns, [])
-    for table in ("reopened", "repeated_page"):
-        query.keep_rows(con, table, "url_key UBIGINT", [])
-    query.keep_rows(con, "forced", "url_key UBIGINT, reason VARCHAR", [])
-    query.keep_rows(con, "host_cap", "host_key UBIGINT, host VARCHAR, cap BIGINT", [])
-
-
-def _plan(con: duckdb.DuckDBPyConnection, urls: int) -> dict[str, dict[str, float]]:
-    parameters = {
-        "now": NOW,
-        "whole": False,
-        "objective": "freshness",
-        "min_interval_days": 0.9,
-        "sitemap_interval_days": 0.9,
-        "sitemaps_per_host": 500,
-        "budget": int(urls * BUDGET_SHARE),
-        "new_limit": int(urls * BUDGET_SHARE * 0.6),
-        "new_may_fill": True,
-        "overdue_limit": 1,
-        "other_cap": 10_000,
-        "cycle": NOW.date(),
-        "bucket": 0,
+def _cycle(lake: Lake, now: datetime) -> dict[str, Any]:
+    """Plan and admit the cycle of `now`; what that took, in all and by statement."""
+    lake.clock.instant = now  # type: ignore[attr-defined]
+    cycle = Cycle(now.date())
+    seconds, cpu = time.perf_counter(), time.process_time()
+    with _timed() as statements:
+        rows = plan.run(lake, cycle, 0)["candidates"]
+        planned = time.process_time()
+        admit.run(lake, cycle)
+    return {
+        "seconds": round(time.perf_counter() - seconds, 2),
+        "cpu_seconds": round(time.process_time() - cpu, 2),
+        "admit_cpu_seconds": round(time.process_time() - planned, 2),
+        "rows": rows,
+        "written_mb": round(_written(lake, cycle) / 1e6, 1),
+        "statements": {name: round(spent, 3) for name, spent in statements.most_common(12)},
     }
-    took: dict[str, dict[str, float]] = {}
 
-    @contextmanager
-    def timed(step: str) -> Iterator[None]:
-        seconds, cpu = time.perf_counter(), time.process_time()
-        yield
-        took[step] = {
-            "seconds": round(time.perf_counter() - seconds, 3),
-            "cpu_seconds": round(time.process_time() - cpu, 3),
-        }
 
-    for table in ("host_sums", "host_belief", "scored"):
-        with timed(table):
-            query.materialise(con, table, f"plan/{table}", parameters)
-    with timed("short list"):
-        lowest = short(con, parameters)
-    con.execute(
-        f"CREATE TEMP VIEW verdict AS SELECT url_key, NULL AS rejected_by FROM scored WHERE priority >= {lowest}"
-    )
-    for table in ("ranked", "plan"):
-        with timed(table):
-            query.materialise(con, "planned" if table == "plan" else table, f"plan/{table}", parameters)
-    with timed("histogram"):
-        query.run(con, "plan/histogram").fetchall()
-    return took
+def _written(lake: Lake, cycle: Cycle) -> int:
+    tables_ = ("plan", survey.SURVEYS)
+    folders = [Path(lake.files.path(f"{lake.layout}/{table}/bucket=0000/cycle={cycle}")) for table in tables_]
+    return sum(path.stat().st_size for folder in folders if folder.is_dir() for path in folder.iterdir())
+
+
+@contextmanager
+def _timed() -> Iterator[Counter[str]]:
+    """Count the CPU seconds of each statement that makes a table, and of what is written."""
+    spent: Counter[str] = Counter()
+    materialise, write_result = query.materialise, tables.write_result
+
+    def timed(label: str, work: Any, *arguments: Any) -> Any:
+        cpu = time.process_time()
+        found = work(*arguments)
+        spent[label] += time.process_time() - cpu
+        return found
+
+    query.materialise = lambda con, table, name, given=None: timed(name, materialise, con, table, name, given)
+    tables.write_result = lambda path, table, *more: timed(f"write {table}", write_result, path, table, *more)
+    try:
+        yield spent
+    finally:
+        query.materialise, tables.write_result = materialise, write_result
 
 
 if __name__ == "__main__":

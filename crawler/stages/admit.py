@@ -46,42 +46,53 @@ def run(lake: Lake, cycle: Cycle) -> dict[str, Any]:
 
 def _make(lake: Lake, cycle: Cycle) -> Admission:
     plans = [_plan(lake, cycle, each) for each in range(lake.buckets)]
-    rows = choose(lake, cycle, plans)
-    while short := _too_short(lake, plans, rows[0]["cutoff_priority"]):
+    while short := _too_short(lake, plans):
         for bucket in short:
             plans[bucket] = complete(lake, cycle, bucket, plans[bucket])
-        rows = choose(lake, cycle, plans)
     staged = lake.files.staged(".parquet")
-    tables.write_rows(staged, "admitted", rows)
+    tables.write_rows(staged, "admitted", choose(lake, cycle, plans))
     return create_admission(lake, cycle, staged)
 
 
-def _too_short(lake: Lake, plans: Sequence[PlanFile], cutoff_priority: int) -> list[int]:
-    """The buckets whose plans may lack rows that would be admitted, if the cut-off over what they have is this.
+def _too_short(lake: Lake, plans: Sequence[PlanFile]) -> list[int]:
+    """The buckets whose plans may lack rows that count: down to where a budget ends, all must be there.
 
-    More rows can only raise a cut-off, so one that no plan lacks rows above is that of complete plans. What is left for
-    new URLs depends on the number of all others, unless those that are there leave no more than the share of new ones.
+    What is left for new URLs depends on the number of all others, too, unless those that are there leave no more than
+    the share of new ones.
     """
+    if all(plan.floor == EVERYTHING for plan in plans):
+        return []
     settings = lake.settings.plan
     others = sum(bin_.urls for plan in plans for bin_ in plan.histogram if not bin_.is_share)
     is_share_known = others >= settings.budget_urls - new_limit(settings.budget_urls, settings.new_share)
-    return [
-        bucket
-        for bucket, plan in enumerate(plans)
-        if plan.floor > (cutoff_priority if is_share_known or not settings.new_share else EVERYTHING)
-    ]
+    needed = EVERYTHING
+    if is_share_known or not settings.new_share:
+        *_, needed = _cuts(lake, _open(lake, plans), plans)
+    return [bucket for bucket, plan in enumerate(plans) if plan.floor > needed]
+
+
+def _open(lake: Lake, plans: Sequence[PlanFile]) -> Any:
+    con = lake.connect()
+    query.view_files(con, "plan_files", "plan", [path for plan in plans for path in plan.paths])
+    return con
+
+
+def _cuts(lake: Lake, con: Any, plans: Sequence[PlanFile]) -> tuple[_Cut, _Cut, int]:
+    """The last new row that has room, the last row that the budgets reach, and a priority that both rest on."""
+    settings = lake.settings.plan
+    bins = [bin_ for plan in plans for bin_ in plan.histogram]
+    others = sum(bin_.urls for bin_ in bins if not bin_.is_share)
+    room = max(new_limit(settings.budget_urls, settings.new_share), settings.budget_urls - others)
+    new_cut, fitting = _new_cut(con, bins, room if settings.new_share else 0)
+    cut, needed = _cut(con, fitting, new_cut, settings.budget_urls, settings.budget_bytes)
+    return new_cut, cut, needed
 
 
 def choose(lake: Lake, cycle: Cycle, plans: Sequence[PlanFile]) -> list[Row]:
     """The rows of table admitted for `plans`, one of each bucket in order, as if they were complete. Writes nothing."""
     settings = lake.settings.plan
-    con = lake.connect()
-    query.view_files(con, "plan_files", "plan", [path for plan in plans for path in plan.paths])
-    bins = [bin_ for plan in plans for bin_ in plan.histogram]
-    others = sum(bin_.urls for bin_ in bins if not bin_.is_share)
-    room = max(new_limit(settings.budget_urls, settings.new_share), settings.budget_urls - others)
-    new_cut, fitting = _new_cut(con, bins, room if settings.new_share else 0)
-    cut = _cut(con, fitting, new_cut, settings.budget_urls, settings.budget_bytes)
+    con = _open(lake, plans)
+    new_cut, cut, _ = _cuts(lake, con, plans)
     limits = {
         "cutoff_priority": cut.priority,
         "cutoff_url_key": cut.url_key,
@@ -140,8 +151,13 @@ def _new_cut(con: Any, bins: Iterable[Bin], room: int) -> tuple[_Cut, dict[int, 
     return _EVERYTHING, fitting
 
 
-def _cut(con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budget_bytes: int) -> _Cut:
-    """The last row that both budgets reach, over all plans and within the share of new URLs."""
+def _cut(
+    con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budget_bytes: int
+) -> tuple[_Cut, int]:
+    """The last row that both budgets reach, over all plans and within the share of new URLs.
+
+    And the priority that the bin begins with in which a budget ends: what lies below it does not count.
+    """
     limits = {"new_cutoff_priority": new_cut.priority, "new_cutoff_url_key": new_cut.url_key}
     above = _Amount(0, 0)
     before: int | None = None
@@ -154,9 +170,9 @@ def _cut(con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budg
             if not found and before is not None:
                 whole = {"bin": before, "room": fitting[before].urls, "byte_room": None}
                 found = query.run(con, "admit/boundary", whole | limits).fetchall()
-            return _Cut(*found[0]) if found else _NOTHING
+            return (_Cut(*found[0]) if found else _NOTHING), number << 6
         above, before = _Amount(urls, expected_bytes), number
-    return _EVERYTHING
+    return _EVERYTHING, EVERYTHING
 
 
 def _amounts(bins: Iterable[Bin]) -> dict[int, _Amount]:

@@ -42,7 +42,7 @@ OVERDUE_SHARE = 0.05
 
 SPARE = 1.5  # of the budget on a short list, for what caps, scope and traps leave out
 FEW = 4_000  # URLs that are not worth a short list
-MARGIN = 2_048  # below the cut-off before: half an octave, by which it may fall in a day
+MARGIN = 512  # below the cut-off before: an eighth of an octave, by which it may fall in a day
 LISTED = 3  # times what a bucket's part of a week's budgets is, on the list of a survey
 
 _FORGIVEN_DAYS = 0.1  # of a rest, so that a plan that is a little earlier than the last does not lose a day

@@ -1,7 +1,7 @@
 """The admission is the exact best of all buckets' plans, and the first admission of a cycle stands."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from crawler.store import tables
 from crawler.store.admission import Admission, crawl_belief, read_admission
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
-from crawler.store.plans import create_plan, plan_metadata
+from crawler.store.plans import EVERYTHING, PlanFile, create_plan, plan_metadata
 from tests.store.small_lake import DAY, NOON, lake_at
 
 BUCKETS = 4
@@ -36,7 +36,15 @@ Pair = tuple[int, int]  # the priority and key of a candidate that is not new
 BELIEF = {"urls": 2, "sums": {f"k{rate}": 250_000 + rate for rate in range(8)}, "asked": 5, "useful": 3}
 
 
-def write_plan(lake: Lake, bucket: int, pairs: Sequence[Pair | Candidate], addresses: tuple[str, ...] = ()) -> None:
+def write_plan(
+    lake: Lake,
+    bucket: int,
+    pairs: Sequence[Pair | Candidate],
+    addresses: tuple[str, ...] = (),
+    *,
+    floor: int = EVERYTHING,
+    create: Callable[[Lake, Cycle, int, Path], PlanFile] = create_plan,
+) -> PlanFile:
     candidates = [Candidate(*pair) for pair in pairs]
     rows = [
         {
@@ -66,8 +74,8 @@ def write_plan(lake: Lake, bucket: int, pairs: Sequence[Pair | Candidate], addre
         bins.setdefault((each.priority >> 6, each.is_share), []).append(each.expected_bytes)
     histogram = [(*place, len(found), sum(found)) for place, found in bins.items()]
     staged = lake.files.staged(".parquet")
-    tables.write_rows(staged, "plan", rows, plan_metadata(0, NOON, histogram, addresses, BELIEF))
-    create_plan(lake, DAY, bucket, staged)
+    tables.write_rows(staged, "plan", rows, plan_metadata(0, NOON, histogram, addresses, BELIEF, floor))
+    return create(lake, DAY, bucket, staged)
 
 
 def admitted(lake: Lake, plans: Sequence[Sequence[Pair | Candidate]], addresses: Any = ((),) * BUCKETS) -> Admission:
