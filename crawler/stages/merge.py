@@ -17,7 +17,7 @@ from crawler.store.lease import Owner
 from crawler.store.marks import Span, parse_marks, read_marks, spans_from, view_spans, write_marks
 from crawler.store.scoping import judge, open_scope
 from crawler.store.state import State, open_known, open_state, write_checkpoint
-from crawler.store.traps import count_held, size_arriving, size_sources
+from crawler.store.traps import count_held, open_pages, size_arriving, size_sources
 
 FEW_ROWS = 100_000
 """URLs of a bucket in which every merge counts what traps keep out of plans."""
@@ -79,6 +79,7 @@ def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) 
     low, high = key_range(state.bucket, lake.buckets)
     query.materialise(con, "followed_link", "merge/followed", {"low_key": low, "high_key": high})
     query.materialise(con, "seen", "merge/seen")
+    open_pages(con)
     query.materialise(con, "watched", "merge/source")
     size_sources(lake, con)
     query.materialise(con, "candidate", "merge/arriving")

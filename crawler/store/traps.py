@@ -19,6 +19,11 @@ from crawler.store.lake import Lake
 _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 
 
+def open_pages(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `trap_page` of the state that is open on `con`: what all the rules ask of it."""
+    query.materialise(con, "trap_page", "trap/page")
+
+
 def size_sources(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
     """Make the table `repeated_page` that `merge/arriving` reads: of the pages of the table `watched`, that links name."""
     query.keep_rows(con, "arriving_url", _ARRIVING, [])
@@ -51,6 +56,7 @@ def count_held(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
 def barren_hosts(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """By host of a candidate on which new content is rare the number of its distinct texts: the cap of a plan for it."""
     query.keep_rows(con, "arriving_url", _ARRIVING, [])
+    open_pages(con)
     query.materialise(con, "watched", "trap/watched")
     _keep_exempt(lake, con)
     _size_hosts(lake, con)

@@ -5,8 +5,7 @@ WITH brought AS (
     SELECT
         url_key,
         arg_max({'text_digest': text_digest, 'simhash': simhash}, log_position(epoch, sequence))
-            FILTER (outcome = 'ok' AND body_digest IS NOT NULL) AS content,
-        count(*) FILTER (is_success(outcome)) AS fetches
+            FILTER (outcome = 'ok' AND body_digest IS NOT NULL) AS content
     FROM tail_observation
     GROUP BY url_key
 )
@@ -16,7 +15,6 @@ SELECT
     found.place,
     coalesce(found.is_seed, false) AS is_seed,
     brought.content,
-    coalesce(brought.fetches, 0) AS fetches,
     near_label.near_of,
     coalesce(mentioned.is_sitemap, false) AS is_sitemap,
     mentioned.announced_by,

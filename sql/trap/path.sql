@@ -1,13 +1,13 @@
 -- The paths whose queries are combinations of what one can choose (faceted search): many sets of two and more parameters,
 -- and many more URLs than the most varied parameter has values. The key of a path is the upper 44 bits of its patterns'.
--- Reads: state_page, watched, arriving_url, exempt_host.
+-- Reads: trap_page, watched, state_page (for the queries of those that are crowded), arriving_url, exempt_host.
 -- Params: max_urls_per_pattern, max_query_combinations, max_urls_per_value.
 -- Grain: one row per path.
 WITH crowded AS (
     SELECT pattern_key >> 20 AS path_key
     FROM (
         SELECT pattern_key
-        FROM state_page
+        FROM trap_page
         WHERE NOT is_seed AND pattern_key >> 20 IN (SELECT pattern_key >> 20 FROM watched WHERE (pattern_key >> 16) & 15 > 1)
         UNION ALL
         SELECT pattern_key FROM arriving_url

@@ -1,17 +1,15 @@
 -- What the path patterns brought that may bring too little for all their URLs, and how many pages they may have for it.
 -- Seeds do not count.
--- Reads: state_page, large_pattern, exempt_host.
+-- Reads: trap_page, large_pattern, exempt_host.
 -- Params: max_urls_per_pattern, min_new_share.
 -- Grain: one row per pattern.
 SELECT
     pattern_key,
-    any_value(host) AS host,
     count(*) AS urls,
-    count(text_digest) AS pages,
-    count(DISTINCT text_key(simhash, text_digest)) FILTER (NOT is_near_on_host(near_of, url)) AS texts,
-    greatest($max_urls_per_pattern, floor(texts / $min_new_share))::BIGINT AS allowed,
-    min(url) FILTER (text_digest IS NULL) AS example
-FROM state_page
+    count(text) AS pages,
+    count(DISTINCT text) FILTER (NOT is_near) AS texts,
+    greatest($max_urls_per_pattern, floor(texts / $min_new_share))::BIGINT AS allowed
+FROM trap_page
 WHERE
     pattern_key IN (SELECT pattern_key FROM large_pattern)
     AND NOT is_seed

@@ -4,7 +4,7 @@
 -- Params: max_urls_per_pattern, max_urls_per_text.
 -- Grain: one row per candidate that is left out.
 WITH due AS (
-    SELECT s.url_key, s.pattern_key, s.depth, s.streak, s.is_page
+    SELECT s.url_key, s.pattern_key, s.depth, s.streak, s.text IS NOT NULL AS is_page
     FROM watched AS s
     JOIN verdict ON verdict.url_key = s.url_key AND verdict.rejected_by IS NULL
     WHERE NOT s.is_seed AND s.url_key NOT IN (SELECT url_key FROM forced)

@@ -1,4 +1,4 @@
 -- What rules of traps look at to count what they keep out of plans: every URL.
--- Reads: state_page.
+-- Reads: trap_page.
 -- Grain: one row per URL.
-SELECT url_key, host_key, pattern_key, text_key(simhash, text_digest) AS text FROM state_page
+SELECT url_key, host_key, pattern_key, text FROM trap_page

@@ -102,6 +102,7 @@ RESULTS = {
     "comparable": "fingerprint/comparable",
     "sought": "fingerprint/sought",
     "watched": "trap/watched",
+    "trap_page": "trap/page",
     "pair": "fingerprint/pair",
     "near_label": "state/near_label",
     "planned": "plan/plan",

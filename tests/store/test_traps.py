@@ -16,7 +16,7 @@ from crawler.core.shape import pattern_key
 from crawler.stages import plan, seed
 from crawler.store import query, tables
 from crawler.store.lake import Lake
-from crawler.store.traps import barren_hosts, count_held, size_arriving, stop_known
+from crawler.store.traps import barren_hosts, count_held, open_pages, size_arriving, stop_known
 from tests.store.small_lake import DAY, NOON, Row, digest, lake_at, make_known, observed, write
 
 HOST = "http://a.test"
@@ -31,7 +31,6 @@ def page(path: str, text: str | None = None, *, depth: int = 1, host: str = HOST
     row = {
         "url": url, "fetch_url": url, "url_key": url_key(url), "host": name, "host_key": host_key(name),
         "pattern_key": pattern_key(url), "depth": depth, "text_digest": None if text is None else digest(text),
-        "fetches": int(text is not None),
     }  # fmt: skip
     return {**row, **fields}
 
@@ -88,6 +87,7 @@ class Bucket:
         left_out = {url_key(HOST + path) for path in out_of_scope}
         verdicts = [(row["url_key"], "scope.hosts" if row["url_key"] in left_out else None) for row in arrived]
         query.keep_rows(con, "verdict", "url_key UBIGINT, rejected_by VARCHAR", verdicts)
+        open_pages(con)
         size_arriving(self.lake, con)
         query.materialise(con, "judged", "merge/judged", self.lake.settings.traps.model_dump())
         count_held(self.lake, con)
