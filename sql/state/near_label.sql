@@ -1,9 +1,9 @@
 -- The near group of every touched URL that is in one. A label holds while the page has the SimHash that it is about: until
--- another comes, and not when it comes back. A page has noindex once it has content; a digest of it would cost more to read.
+-- another comes, and not when it comes back. No label is about NULL.
 -- Reads: touched, touched_page, tail_observation, tail_duplicate (rows from the checkpoint's epoch on).
 -- Grain: one row per URL in a group.
 WITH base AS (
-    SELECT url_key, simhash, near_of, CASE WHEN noindex IS NOT NULL THEN {'simhash': simhash} END AS held
+    SELECT url_key, simhash, near_of, CASE WHEN simhash IS NOT NULL THEN {'simhash': simhash} END AS held
     FROM touched_page
 ),
 brought AS (
