@@ -113,6 +113,7 @@ def _make(kind: str, known: int, arrived: int, folder: str) -> None:
             columns["body_digest"] = pa.repeat(pa.scalar(bytes(32)), values.size)
         else:
             columns |= {"outcome": pa.repeat("ok", values.size), "near_of": pa.nulls(values.size, pa.string())}
+            columns["noindex"] = pa.repeat(pa.scalar(value=False), values.size)
         pq.write_table(pa.table(columns), Path(folder, f"{table}.parquet"), compression="zstd", compression_level=2)
 
 
