@@ -1,7 +1,7 @@
 """What planning costs: `python -m bench.freshness.cost [URLS]` plans and admits a lake of one large bucket.
 
 Makes a lake whose bucket has a checkpoint of so many URLs as a crawl of years leaves it, then plans and admits three
-cycles by the product's own functions, in a fresh engine of 2 threads and 1 GB: the first has no admission before it, the
+cycles by the product's own functions, in an engine of 2 threads and 1 GB: the first has no admission before it, the
 second leaves a survey, the third starts from that as six of seven plans do. Says what each took, and its statements.
 BUDGET in the environment is the budget of a cycle, a thirtieth of the URLs without.
 """
@@ -33,8 +33,8 @@ HOSTS_PER_URL = 1 / 500
 PLANS = ("first", "survey", "list")
 
 
-class _Noon(Clock):
-    """Shows the instant that it is set to, and the machine's seconds."""
+class _SetClock(Clock):
+    """Shows the instant that it is set to."""
 
     instant = NOW
 
@@ -52,7 +52,9 @@ def main(urls: int) -> int:
         lake = _lake(Path(folder), urls, budget)
         took = {name: _cycle(lake, NOW + timedelta(days=day)) for day, name in enumerate(PLANS)}
     for name, cost in took.items():
-        sys.stdout.write(f"{name}: {cost['seconds']:.2f} s, {cost['cpu_seconds']:.2f} s CPU, {cost['rows']} rows planned\n")
+        sys.stdout.write(
+            f"{name}: {cost['seconds']:.2f} s, {cost['cpu_seconds']:.2f} s CPU, {cost['rows']} rows planned\n"
+        )
         for statement, seconds in cost["statements"].items():
             sys.stdout.write(f"    {statement:28} {seconds:7.3f} s CPU\n")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -68,7 +70,7 @@ def _lake(folder: Path, urls: int, budget: int) -> Lake:
         "politeness": {"delay_seconds": 0.0},
         "engine": {"threads": 2, "memory_limit": "1GB"},
     }
-    lake = Lake.create(parse_settings(settings), _Noon())
+    lake = Lake.create(parse_settings(settings), _SetClock())
     names = [checkpoint_name(lake, 0, 1, part) for part in ("host", "robots", "page")]
     Path(lake.files.path(names[-1])).parent.mkdir(parents=True)
     for name, table in zip(names, ("host_state", "robots"), strict=False):
@@ -87,7 +89,9 @@ def _write_state(path: str, urls: int) -> None:
     reader = con.sql(text).to_arrow_reader()
     kinds = dict(query.columns_of("page"))
     missing = [column for column in kinds if column not in reader.schema.names]
-    nothing = "".join(f", {'0' if column in ('changes', 'last_epoch') else 'NULL'}::{kinds[column]} AS {column}" for column in missing)
+    nothing = "".join(
+        f", {'0' if column in ('changes', 'last_epoch') else 'NULL'}::{kinds[column]} AS {column}" for column in missing
+    )
     del reader
     con.execute(f"COPY (SELECT *{nothing} FROM ({text})) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
     con.close()

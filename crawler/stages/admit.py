@@ -151,9 +151,7 @@ def _new_cut(con: Any, bins: Iterable[Bin], room: int) -> tuple[_Cut, dict[int, 
     return _EVERYTHING, fitting
 
 
-def _cut(
-    con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budget_bytes: int
-) -> tuple[_Cut, int]:
+def _cut(con: Any, fitting: dict[int, _Amount], new_cut: _Cut, budget: int, budget_bytes: int) -> tuple[_Cut, int]:
     """The last row that both budgets reach, over all plans and within the share of new URLs.
 
     And the priority that the bin begins with in which a budget ends: what lies below it does not count.

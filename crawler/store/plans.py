@@ -18,7 +18,6 @@ from crawler.core.errors import CorruptLake
 from crawler.store import tables
 from crawler.store.lake import Lake, partition_name
 
-
 EVERYTHING = -(2**31)
 """A priority that no URL is below."""
 
@@ -37,7 +36,7 @@ class PlanFile:
     """A plan that stands. epoch: the last settled epoch that it read. histogram: its rows.
 
     belief: what the bucket adds to `admitted.belief`; None in a plan of a schema before version 3. floor: rows of a
-    lower priority may be missing. beliefs: the name of the survey's that it started from. rest_path: of its second file.
+    lower priority may be missing. beliefs: the name of those that it started from. rest_path: of its second file.
     """
 
     path: str

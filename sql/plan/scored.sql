@@ -3,9 +3,9 @@
 -- Reads: ready_page, rest, reopened, steering, forced, host_belief.
 -- Params: now, min_interval_days, sitemap_interval_days, objective; whole, whether to keep what is not due as well;
 -- horizon_days, whether to keep what may be due until then and what robots.txt keeps out, 0 if not.
--- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest
--- interval is over, else NULL. rest_days: days from asked_at that it rests. latest_priority: what its priority does not
--- exceed until the horizon if nothing is learnt of it, since a value grows by no more than the square of its age's growth.
+-- Grain: one row per URL. rank_class: 4 forced, 3 seed, 2 sitemap, 0 by value. overdue_days: age if its longest interval
+-- is over, else NULL. rest_days: days from asked_at that it rests. latest_priority: what its priority does not exceed until
+-- the horizon if nothing is learnt of it, as its value grows by no more than the square of its age's growth.
 WITH known AS (
     SELECT
         p.url_key,
@@ -16,10 +16,7 @@ WITH known AS (
         days_between(p.asked_at, $now::TIMESTAMPTZ) AS rested_days,
         CASE WHEN p.streak > 0 THEN rest_of(rest.days, p.outcome, p.streak + coalesce(p.status = 410, false)::INTEGER) END AS failed_days,
         greatest(
-            CASE
-                WHEN p.is_sitemap THEN $sitemap_interval_days::DOUBLE
-                ELSE coalesce(s.min_interval_days, $min_interval_days::DOUBLE)
-            END,
+            CASE WHEN p.is_sitemap THEN $sitemap_interval_days::DOUBLE ELSE coalesce(s.min_interval_days, $min_interval_days::DOUBLE) END,
             CASE WHEN o.url_key IS NOT NULL THEN 0e0 WHEN p.is_seed AND failed_days > 365 THEN 365e0 ELSE failed_days END
         ) AS rest_days,
         f.reason AS forced,
@@ -43,12 +40,8 @@ due AS (
         evidence_now(evidence, evidence_share) AS evidence
     FROM known
     WHERE
-        $whole
-        OR is_due
-        OR (
-            $horizon_days::DOUBLE > 0
-            AND (rested_days + $horizon_days::DOUBLE >= rest_days OR outcome IN ('denied_by_robots', 'robots_unreachable'))
-        )
+        $whole OR forced IS NOT NULL OR is_new OR rested_days + $horizon_days::DOUBLE >= rest_days
+        OR ($horizon_days::DOUBLE > 0 AND outcome IN ('denied_by_robots', 'robots_unreachable'))
 ),
 told AS (
     SELECT due.*, CASE WHEN due.signalled THEN h.signal_lag ELSE 0e0 END AS lag, h.new_value, log_belief(h.log_prior, due.evidence) AS logs

@@ -20,6 +20,11 @@ ruled AS (
     JOIN scope_rule ON scope_rule.host = split.host
     WHERE scope_rule.pattern IS NULL OR regexp_matches(split.part.path, scope_rule.pattern)
     GROUP BY split.url_key
+),
+announced AS (
+    SELECT url_key
+    FROM (SELECT url_key, unnest(announced_by) AS host FROM split WHERE announced_by IS NOT NULL)
+    WHERE host IN (SELECT host FROM in_scope_host)
 )
 SELECT
     split.url_key,
@@ -31,11 +36,10 @@ SELECT
         ) THEN 'scope.ports'
         WHEN
             in_scope_host.host IS NULL AND NOT split.hops BETWEEN 1 AND $max_hops
-            AND NOT coalesce(list_has_any(split.announced_by, inside.hosts), false)
+            AND split.url_key NOT IN (SELECT url_key FROM announced)
             THEN 'scope.hosts'
         WHEN NOT ruled.allow THEN ruled.rule
     END AS rejected_by
 FROM split
-CROSS JOIN (SELECT list(host) AS hosts FROM in_scope_host) AS inside
 LEFT JOIN in_scope_host ON in_scope_host.host = split.host
 LEFT JOIN ruled ON ruled.url_key = split.url_key

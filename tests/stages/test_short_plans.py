@@ -1,9 +1,9 @@
-"""Plans that leave out what will hardly be admitted, and surveys: what is admitted is what complete plans of all URLs give."""
+"""Plans that leave out what will hardly be admitted, and surveys: admitted is what complete plans of all URLs give."""
 
 import random
 import tempfile
-from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,9 @@ def test_an_admission_of_plans_that_end_at_floors_is_that_of_complete_plans(
             assert open_keys(lake, bucket) == {each.key for each in each_plan if each in best}
 
 
-def test_only_plans_whose_floor_the_budget_reaches_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_plans_whose_floor_the_budget_reaches_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plans = [[Candidate(900, 1), Candidate(10, 2)], [Candidate(800, 3), Candidate(700, 4)], [], []]
     lake = lake_at(tmp_path, buckets=BUCKETS, plan={"budget_urls": 3, "new_share": 0.0})
     for bucket, floor in enumerate((500, 750, 0, 0)):
@@ -107,8 +109,8 @@ def test_of_two_runs_that_admit_at_the_same_time_both_get_the_first(
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Buckets that are large for a plan of few URLs; yields what was looked at: `list` for each plan of a list."""
+def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Buckets of few URLs are large for a plan; the value grows by `list` for each plan of a list."""
     used: list[str] = []
 
     def note(*arguments: Any) -> survey.Listed | None:
@@ -119,11 +121,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(survey, "LARGE", 1)
     for name, value in {"FEW": 1, "SPARE": 1.2, "MARGIN": 64, "LISTED": 1, "find_list": note}.items():
         monkeypatch.setattr(candidates, name, value)
-    yield used
+    return used
 
 
 def a_lake(root: Path, chance: random.Random, urls: list[str], **sections: Any) -> Lake:
-    """A lake of two buckets with a checkpoint of pages that were checked up to 120 days ago, and its first admission."""
+    """A lake of two buckets with a checkpoint of pages checked up to 120 days ago, and its first admission."""
     lake = lake_at(root, buckets=2, **sections)
     seed.run(lake, ["http://h0.test/", "http://h1.test/"])
     for bucket in range(2):
@@ -236,7 +238,7 @@ def test_the_beliefs_of_hosts_are_kept_until_the_day_of_the_next_survey_and_plan
         names.append((cycle.day.toordinal() % survey.DAYS, found.beliefs))
     assert None not in dict(names).values()
     begins = [day == 0 for day, _ in names[1:]]
-    assert [name != before for (_, before), (_, name) in zip(names, names[1:], strict=False)] == begins
+    assert [name != before for (_, before), (_, name) in pairwise(names)] == begins
 
 
 def test_a_url_that_a_plan_left_out_below_its_floor_is_below_the_cut_off(tmp_path: Path, small: list[str]) -> None:
