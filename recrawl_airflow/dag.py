@@ -58,8 +58,7 @@ def crawl_dag(
     schedule: cron in UTC; a cycle is a day, so it should fire once a day.
     pools: with the default pool, at most four tasks of a stage that runs DuckDB run at once.
     """
-    if settings is not None and not Path(settings).is_absolute():
-        raise ValueError(f"settings {str(settings)!r}: tasks run in other folders; expected an absolute path")
+    crawl = crawl_of(settings)
     with DAG(
         dag_id,
         schedule=CronTriggerTimetable(schedule, timezone="UTC"),
@@ -72,8 +71,15 @@ def crawl_dag(
         doc_md=DOC.format(dag=dag_id, settings=settings or "what RECRAWL_SETTINGS names", pools=", ".join(pools)),
         tags=["recrawl"],
     ) as dag:
-        _wire(tasks.Crawl(None if settings is None else Path(settings)), dag_id, pools)
+        _wire(crawl, dag_id, pools)
     return dag
+
+
+def crawl_of(settings: str | PathLike[str] | None) -> tasks.Crawl:
+    """The crawl of a settings file. Raises ValueError unless its path means the same wherever a task runs."""
+    if settings is not None and not Path(settings).is_absolute():
+        raise ValueError(f"settings {str(settings)!r}: tasks run in other folders; expected an absolute path")
+    return tasks.Crawl(None if settings is None else Path(settings))
 
 
 def _wire(crawl: tasks.Crawl, dag_id: str, pools: Pools) -> None:

@@ -94,6 +94,18 @@ class Crawl:
         if not published:
             log.warning("cycle %s is not published", cycle)
 
+    def keep_up(self, *, dry_run: bool) -> dict[str, Any]:
+        """Run the upkeep of the lake and write into the task's log what it did; returns the same."""
+        from crawler.store.upkeep import upkeep
+
+        with errors_for_airflow():
+            report = upkeep(self.open_lake(), dry_run=dry_run)
+        for row in report.rows():
+            log.info("%s%s", "would " if dry_run else "", ", ".join(f"{name} {value}" for name, value in row.items()))
+        for skipped in report.skipped:
+            log.warning("left alone: %s", skipped)
+        return report.to_dict()
+
     def open_lake(self) -> "Lake":
         """The lake that the settings name."""
         from crawler.core.clock import open_clock

@@ -13,6 +13,7 @@ from crawler.store import holds, purges
 from crawler.store.doctor import examine
 from crawler.store.erase import erase, look
 from crawler.store.lake import Lake
+from crawler.store.mend import Mend, mends
 
 HostArgument = Annotated[str, typer.Argument(help="The host, or a URL of it.", show_default=False)]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.", show_default=False)]
@@ -20,8 +21,16 @@ ReasonOption = Annotated[str, typer.Option("--reason", help="Why; kept with the 
 _PATHS = 5  # of a finding, on a screen
 
 
-def doctor(settings: SettingsOption = None, as_json: JsonOption = False) -> None:
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Show what can be mended without a backup.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it, whatever it loses.")] = False,
+    settings: SettingsOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Look for what is wrong with the lake and say which command mends it. Exit code 1 if something needs an action."""
+    if repair:
+        _repair(open_lake(settings), yes=yes, as_json=as_json)
+        return
     found = examine(open_lake_to_read(settings))
     actions = sum(finding.needs_action for finding in found)
     if as_json:
@@ -37,6 +46,29 @@ def doctor(settings: SettingsOption = None, as_json: JsonOption = False) -> None
         say(f"{actions} of {len(found)} findings need an action" if actions else "nothing needs an action")
     if actions:
         raise typer.Exit(1)
+
+
+def _repair(lake: Lake, *, yes: bool, as_json: bool) -> None:
+    """Show the mends, and do them if that is wanted; those that other mends make possible come after them."""
+    done: list[Mend] = []
+    while found := [mend for mend in mends(lake) if mend.what not in {each.what for each in done}]:
+        for mend in found:
+            if not as_json:
+                say(f"{'mended' if yes else 'would '}  {mend.what}")
+                say(f"        costs: {mend.costs}")
+            if yes:
+                mend.act()
+        done += found
+        if not yes:
+            break
+    if as_json:
+        write_json({"done": yes, "mends": [mend.to_dict() for mend in done]})
+    elif not done:
+        say("nothing can be mended here; recrawl doctor says what else there is")
+    elif not yes:
+        say("nothing was changed; with --yes it is done")
+    else:
+        say("recrawl doctor   says what is left: cycles to run, files to restore from a backup")
 
 
 def hold(

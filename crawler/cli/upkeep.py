@@ -18,7 +18,7 @@ def upkeep(
     settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge small files of old cycles, let expire what [upkeep] says, and delete what nobody needs. See --dry-run first.
+    """Merge small files of old cycles, let expire what [upkeep] says, delete what nobody needs. See --dry-run first.
 
     Runs beside cycles and readers: a bucket at work is left for the next time.
     """

@@ -1,5 +1,7 @@
-"""Settings of what upkeep merges and deletes. The defaults lose nothing that a query, an explanation or a rerun can ask for
-but plans of more than a year ago."""
+"""Settings of what upkeep merges and deletes.
+
+The defaults lose nothing that a query, an explanation or a rerun can ask for but plans of more than a year ago.
+"""
 
 from pydantic import Field
 
@@ -18,8 +20,8 @@ class UpkeepSettings(Section):
     merge_after_days: int = Field(
         default=35,
         ge=1,
-        description="Days after the end of a month from which on its files of a table and bucket are merged into one. A "
-        "cycle of a merged month may still be backfilled.",
+        description="Days after the end of a month from which on its files of a table and bucket are merged into one. "
+        "A cycle of a merged month may still be backfilled.",
     )
     merge_max_bytes: int = Field(
         default=4 << 30,
@@ -48,6 +50,6 @@ class UpkeepSettings(Section):
     capture_days: int = Field(
         default=0,
         ge=0,
-        description="Days that the body of a version is kept that its page does not say any more and that no other page "
+        description="Days that the body of a version is kept that its page does not say any more and no other page "
         "has. Most of a lake is bodies. 0: for ever, so that every version can be derived again.",
     )

@@ -49,8 +49,8 @@ def _examine(lake: Lake, manifest: Manifest) -> None:
     con = lake.connect()
     for view, table in _VIEWS.items():
         names = [name for files in manifest.buckets.values() for name in files.files.get(table, [])]
-        query.view_files(con, view, table, _paths(lake, names))
-    query.view_files(con, "cycle_copy", "copy", _paths(lake, manifest.copies))
+        query.view_files(con, view, table, _paths(lake, names), cycle=manifest.cycle)
+    query.view_files(con, "cycle_copy", "copy", _paths(lake, manifest.copies), cycle=manifest.cycle)
     query.view_files(con, "cycle_plan", "plan", _paths(lake, manifest.plans))
     query.view_files(con, "cycle_admitted", "admitted", _paths(lake, [manifest.admitted] if manifest.plans else []))
     for name, text in query.scripts("checks"):

@@ -1,8 +1,8 @@
 """Bodies whose time is over: versions that their page does not say any more, older than `upkeep.capture_days`.
 
-Kept whatever its age is the body of what a page says now, and one that another page has as well. So that no page relies on
-a body that goes, copies of other pages count it as kept only for half of that time (see `held_since`). A file that has
-enough of them gets a revision without them; the caller holds the lock of its bucket.
+Kept whatever its age is the body of what a page says now, and one that another page has as well. So that no page relies
+on a body that goes, copies of other pages count it as kept only for half of that time (see `held_since`). A file that
+has enough of them gets a revision without them; the caller holds the lock of its bucket.
 """
 
 from collections.abc import Iterator

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from crawler.core.errors import CorruptLake
 from crawler.store import log, overview, tables
 from crawler.store.files import LEFTOVER_SECONDS
@@ -24,6 +26,7 @@ from crawler.store.overview import CycleRow, State
 from crawler.store.purges import PURGES, all_purges
 from crawler.store.reader import VIEWS_FILE
 from crawler.store.scoping import SEEDS
+from crawler.store.skew import skews
 from crawler.store.space import needed_bytes
 from crawler.store.summary import SUMMARIES
 from crawler.store.survey import SURVEYS
@@ -31,6 +34,8 @@ from crawler.store.wants import WANTS
 
 SHOWN_PATHS = 20
 
+ASIDE = "aside"
+"""Where a repair moves what cannot be read."""
 _DAY = r"cycle=\d{4}-\d{2}-\d{2}"
 _LOG_TABLES = (*CYCLE_TABLES, "copy", "near")
 _LOG = re.compile(
@@ -45,6 +50,7 @@ _KNOWN = re.compile(
             rf"{PURGES}/\d{{8}}(?:-erased|-digests)?\.json",
             r"locks/(?:(?:bucket|shard)=\d{4}|upkeep)\.lock",
             re.escape(VIEWS_FILE),
+            rf"{ASIDE}/.+",
             rf"layout=\d+/{LEASES}/(?:bucket|shard)=\d{{4}}/e\d{{8}}\.json",
             rf"layout=\d+/(?:{HOLDS}|{FORCES})/bucket=\d{{4}}/\d{{8}}\.json",
             rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
@@ -52,6 +58,7 @@ _KNOWN = re.compile(
             rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/(?:plan|rest)\.parquet",
             rf"layout=\d+/{SURVEYS}/bucket=\d{{4}}/{_DAY}/e\d{{8}}-\d{{8}}T\d{{12}}-(?:host|page-\d{{10}})\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
+            r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-seen\.bloom",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots|tally)(?:-r\d+)?\.parquet",
             rf"layout=\d+/{_LOG.pattern}",
         )
@@ -88,6 +95,7 @@ def examine(lake: Lake, *, now_seconds: float | None = None) -> list[Finding]:
         *_lost(lake),
         *_cycles(lake),
         *_leases(lake),
+        *_skews(lake),
         *_holds(lake),
         *_purges(lake),
         *_room(lake),
@@ -96,32 +104,47 @@ def examine(lake: Lake, *, now_seconds: float | None = None) -> list[Finding]:
     return sorted(found, key=lambda finding: not finding.needs_action)
 
 
-def _files(lake: Lake, now: float) -> Iterator[Finding]:
-    """Files by what is wrong with them."""
-    root = lake.files.root
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Files by what is wrong with them, relative to the lake."""
+
+    torn: list[str] = field(default_factory=list)
+    torn_void: list[str] = field(default_factory=list)
+    void: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    staging: list[str] = field(default_factory=list)
+
+
+def damage(lake: Lake, now: float) -> Damage:
+    """Every file of the lake that is no whole file of it. now: the machine's time in seconds since 1970."""
+    found = Damage()
     leases = {name: _lease(lake, name) for name in _partitions(lake)}
-    groups: dict[str, list[str]] = {"torn": [], "torn, void": [], "void": [], "foreign": [], "staging": []}
     for name in sorted(lake.files.all_names()):
         if name.startswith("staging/."):
             if now - lake.files.changed_at(name) > LEFTOVER_SECONDS:
-                groups["staging"].append(name)
+                found.staging.append(name)
         elif not _KNOWN.fullmatch(name):
-            groups["foreign"].append(name)
-        else:
+            found.foreign.append(name)
+        elif not name.startswith(f"{ASIDE}/"):
             is_void = _is_void(lake, name, leases)
             if is_void:
-                groups["void"].append(name)
+                found.void.append(name)
             if _is_torn(lake, name):
-                groups["torn, void" if is_void else "torn"].append(name)
-    restore = f"cp -p BACKUP/PATH {root}/PATH   for each, from a backup; then recrawl doctor"
-    yield from _group("torn", groups["torn"], "cannot be read, and they count", restore, needs_action=True)
-    yield from _group("torn", groups["torn, void"], "cannot be read, but they are void", "nothing to do")
+                (found.torn_void if is_void else found.torn).append(name)
+    return found
+
+
+def _files(lake: Lake, now: float) -> Iterator[Finding]:
+    root, found = lake.files.root, damage(lake, now)
+    restore = f"cp -p BACKUP/PATH {root}/PATH   for each, from a backup; without one: recrawl doctor --repair"
+    yield from _group("torn", found.torn, "cannot be read, and they count", restore, needs_action=True)
+    clean = "recrawl doctor --repair --yes   deletes them; so does recrawl upkeep, later"
+    yield from _group("torn", found.torn_void, "cannot be read, but they are void", clean)
     void = "written by an owner that had been taken over from: they count for nobody and what they told is asked again"
-    yield from _group("void", groups["void"], void, "nothing to do")
+    yield from _group("void", found.void, void, clean)
     move = f"mv {root}/PATH ELSEWHERE   for each"
-    yield from _group("foreign", groups["foreign"], "not of this lake; no reader looks at them", move)
-    clean = f"find {root}/staging -type f -mmin +{LEFTOVER_SECONDS / 60:.0f} -delete"
-    yield from _group("staging", groups["staging"], "begun and never named, by processes that were killed", clean)
+    yield from _group("foreign", found.foreign, "not of this lake; no reader looks at them", move)
+    yield from _group("staging", found.staging, "begun and never named, by processes that were killed", clean)
 
 
 def _group(kind: str, names: list[str], what: str, command: str, *, needs_action: bool = False) -> Iterator[Finding]:
@@ -258,6 +281,22 @@ def _room(lake: Lake) -> Iterator[Finding]:
     if free < needed:
         what = f"{free / 1e6:,.1f} MB are free, the next cycle wants {needed / 1e6:,.1f} MB and will not begin"
         yield Finding("disk", True, what, f"df -h {lake.files.root}   then see docs/operating.md")
+
+
+def _skews(lake: Lake) -> Iterator[Finding]:
+    try:
+        found = skews(lake)
+    except (CorruptLake, pa.ArrowInvalid):
+        return  # found with the torn files
+    for skew in found:
+        what = (
+            f"bucket {skew.bucket} has {skew.count:,} {skew.of}, the median bucket {skew.median:,.0f}; "
+            f"{skew.host} has {skew.host_urls:,} known ones of it"
+        )
+        cure = (
+            f'[host."{skew.host}"] max_urls = ... to give it less, connections = ... to be done sooner if it allows it'
+        )
+        yield Finding("skew", False, what, f"{cure}; recrawl sql buckets")
 
 
 def _pool(lake: Lake) -> Finding:

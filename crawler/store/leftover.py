@@ -39,9 +39,12 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """What readers can still see. newest: of each cycle. names: of all that were in force within the grace, relative to
-    the layout. checkpoints: by bucket the newest that has been published for longer than the grace. superseded: files of
-    publications that nobody reads any more."""
+    """What readers can still see.
+
+    newest: of each cycle. names: of all that were in force within the grace, relative to the layout. checkpoints: by
+    bucket the newest that has been published for longer than the grace. superseded: files of publications that nobody
+    reads any more.
+    """
 
     newest: tuple[Manifest, ...]
     names: frozenset[str]
@@ -63,7 +66,9 @@ class Looker:
 
     def publications(self) -> Publications:
         """See there. Raises CorruptLake."""
-        newest, names, superseded = [], set(), []
+        newest: list[Manifest] = []
+        names: set[str] = set()
+        superseded: list[str] = []
         checkpoints: dict[int, int] = {}
         for folder in self.lake.files.folders(PUBLICATIONS):
             place = f"{PUBLICATIONS}/{folder}"

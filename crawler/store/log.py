@@ -39,7 +39,8 @@ class LogFile:
     @property
     def name(self) -> str:
         suffix = ("-whole" if self.whole else "") + (f"-r{self.revision}" if self.revision else "")
-        return f"{self.table}/{self.partition}/{folder_of(self.cycle)}/e{self.epoch:08d}-{self.sequence:04d}{suffix}.parquet"
+        folder = f"{self.table}/{self.partition}/{folder_of(self.cycle)}"
+        return f"{folder}/e{self.epoch:08d}-{self.sequence:04d}{suffix}.parquet"
 
     @property
     def place(self) -> tuple[int, int]:

@@ -94,7 +94,7 @@ def gather(lake: Lake, cycle: Cycle) -> Manifest:
     finished: dict[int, int] = {}
     for bucket in range(lake.buckets):
         settled = lake.settled("bucket", bucket)
-        files = {table: _of_cycle(lake, table, "bucket", bucket, settled, cycle) for table in CYCLE_TABLES}
+        files = {table: of_cycle(lake, table, "bucket", bucket, settled, cycle) for table in CYCLE_TABLES}
         whole = next((file for file in reversed(files["observation"]) if file.whole), None)
         if whole is None or not is_complete(lake, whole, cycle):
             failed.append(bucket)
@@ -111,11 +111,9 @@ def gather(lake: Lake, cycle: Cycle) -> Manifest:
     copies = [
         file.name
         for shard in range(lake.buckets)
-        for file in _of_cycle(lake, "copy", "shard", shard, lake.settled("shard", shard), cycle)
+        for file in of_cycle(lake, "copy", "shard", shard, lake.settled("shard", shard), cycle)
     ]
-    plans = [
-        name.removeprefix(f"{lake.layout}/") for bucket in buckets for name in plan_names(lake, cycle, bucket)
-    ]
+    plans = [name.removeprefix(f"{lake.layout}/") for bucket in buckets for name in plan_names(lake, cycle, bucket)]
     return Manifest(
         cycle=str(cycle),
         created_at=lake.clock.now().isoformat(),
@@ -134,7 +132,7 @@ def is_complete(lake: Lake, whole: LogFile, cycle: Cycle) -> bool:
     return str(cycle) in json.loads(told["cycles"]) if whole.is_month else told.get("complete") == "true"
 
 
-def _of_cycle(lake: Lake, table: str, kind: str, number: int, settled: Settled, cycle: Cycle) -> list[LogFile]:
+def of_cycle(lake: Lake, table: str, kind: str, number: int, settled: Settled, cycle: Cycle) -> list[LogFile]:
     """The files that count and can hold rows of `cycle`, oldest first."""
     merged = lake.merged(table, kind, number, settled, cycle)
     return merged + lake.current(table, kind, number, settled, cycle)
@@ -169,7 +167,8 @@ def renewed(lake: Lake, manifest: Manifest, *, without: frozenset[str] = frozens
     newest_names = _NewestNames(lake)
 
     def new(named: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(newest_names(name) for name in named if name not in without))
+        current = dict.fromkeys(newest_names(name) for name in named if name not in without)
+        return [name for name in current if name not in without]
 
     buckets = {
         bucket: replace(
@@ -201,6 +200,11 @@ def renew_publications(
                 break
         advance()
     return count
+
+
+def current_names(lake: Lake, names: Iterable[str]) -> set[str]:
+    """The newest revision, or the month, of each of `names`."""
+    return set(map(_NewestNames(lake), names))
 
 
 def named(manifest: Manifest) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 A month's file has the place (epoch and sequence) of the newest file among those that it holds, and replaces them: all
 files of the month's cycles up to that place. It is a pure function of settled files, and it counts for stages from the
-moment it has its name. Its rows keep their cycle, epoch and sequence, so no mark, checkpoint or query sees a difference.
-Its metadata is that of its newest file; of observations it says which cycles are complete.
+moment it has its name. Its rows keep their cycle, epoch and sequence, so no mark, checkpoint or query sees a
+difference. Its metadata is that of its newest file; of observations it says which cycles are complete.
 
 The caller holds the partition's lock: an owner that folds one of the cycles just now would write its rows twice.
 """

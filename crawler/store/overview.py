@@ -1,7 +1,7 @@
 """How the cycles stand, bucket by bucket: what status, doctor and the page in Airflow show.
 
-Reads listings, leases, plans, admissions, publications and the log, that of running fetches included; `hosts` reads
-what is published. Writes nothing and takes no lease.
+Reads listings, leases, plans, admissions, publications and the log, that of running fetches included. Writes nothing
+and takes no lease.
 """
 
 from collections.abc import Iterable
@@ -15,19 +15,17 @@ import duckdb
 from crawler.core.cycle import Cycle
 from crawler.core.errors import CorruptLake
 from crawler.core.model import Row
-from crawler.store import query, tables
+from crawler.store import query
 from crawler.store.admission import Admission, read_admission
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import Lease, Settled
 from crawler.store.live import Live, read_live
 from crawler.store.log import LogFile
-from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, newest
+from crawler.store.manifest import CHECKS, PUBLICATIONS, Manifest, is_complete, newest, of_cycle
 from crawler.store.plans import read_plan
 from crawler.store.purges import keep_purged
-from crawler.store.reader import open_reader
 
 LAST_CYCLES = 30
-MOST_HOSTS = 200
 
 
 class State(StrEnum):
@@ -101,7 +99,8 @@ def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
     con = lake.connect()
     keep_purged(lake, con)
     files = {(day, b.number): b.observations(lake, day) for day in days if day in planned for b in now}
-    query.view_files(con, "observation_files", "observation", lake.paths(f for found in files.values() for f in found))
+    distinct = {file for found in files.values() for file in found}  # a month is of several cycles
+    query.view_files(con, "observation_files", "observation", lake.paths(distinct))
     try:
         observed = {(row["cycle"], row["bucket"]): row for row in query.rows(query.run(con, "overview/observed"))}
     except duckdb.Error as error:
@@ -125,12 +124,6 @@ def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
     return found
 
 
-def hosts(lake: Lake, *, most: int = MOST_HOSTS) -> list[Row]:
-    """How the hosts with most known URLs stand, by the newest publications; the columns of sql/overview/hosts.sql."""
-    with open_reader(lake) as con:
-        return query.rows(query.run(con, "overview/hosts", {"most": most}))
-
-
 @dataclass(frozen=True, slots=True)
 class _Bucket:
     """A bucket as it is at this moment. holder: who is at work, if anybody is. live: what its fetch says."""
@@ -148,7 +141,7 @@ class _Bucket:
         return cls(number, lease, lake.written("bucket", number, lease), holder, live)
 
     def observations(self, lake: Lake, day: str) -> list[LogFile]:
-        return lake.current("observation", "bucket", self.number, self.written, Cycle.parse(day))
+        return of_cycle(lake, "observation", "bucket", self.number, self.written, Cycle.parse(day))
 
 
 def _state(
@@ -157,10 +150,8 @@ def _state(
     if bucket.number not in planned.get(day, ()):
         return State.MISSING if day not in planned else State.PLANNED  # others are planned, its turn may come
     whole = next((file for file in reversed(files) if file.whole), None)
-    if whole is not None:
-        complete = tables.read_metadata(lake.path(whole)).get("complete") == "true"
-        if complete:
-            return State.FINISHED
+    if whole is not None and is_complete(lake, whole, Cycle.parse(day)):
+        return State.FINISHED
     is_owned = bucket.lease.holder is not None and bucket.lease.cycle == day
     if is_owned and bucket.holder is not None:
         return State.RUNNING

@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -111,12 +112,23 @@ def view_query(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
 
 
 def view_files(
-    con: duckdb.DuckDBPyConnection, view: str, table: str, paths: Sequence[str], *, from_epoch: int = 0
+    con: duckdb.DuckDBPyConnection,
+    view: str,
+    table: str,
+    paths: Sequence[str],
+    *,
+    from_epoch: int = 0,
+    cycle: str = "",
 ) -> None:
-    """Make the temporary view `view` of the rows of the Parquet files `paths` of `table`, from `from_epoch` on."""
+    """Make the temporary view `view` of the rows of the Parquet files `paths` of `table`.
+
+    from_epoch, cycle: of the rows only those from that epoch on, or of that cycle.
+    """
     text = files_query(table, paths)
     if from_epoch:
         text += f" WHERE epoch >= {int(from_epoch)}"
+    elif cycle:
+        text += f" WHERE cycle = DATE '{date.fromisoformat(cycle)}'"
     con.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {text}')
 
 

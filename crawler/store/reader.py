@@ -22,7 +22,7 @@ from crawler.store.scoping import seed_paths
 from crawler.store.state import FOLD, checkpoint_name, checkpoint_revisions
 
 VIEWS_FILE = "recrawl.duckdb"
-FOLDED = {"newest_host": "state/host", "newest_robots": "state/robots", "newest_tally": "state/tally"}
+FOLDED = {"newest_host": "state/host", "newest_tally": "state/tally"}
 """The views that fold what the checkpoints hold of hosts, and the statement of each."""
 _LOG_VIEWS = {"capture": "capture_log"}  # the others have their table's name
 _PUBLISHED_TAILS = {"tail_observation": "observation", "tail_host": "host_state", "tail_robots": "robots"}
@@ -63,7 +63,8 @@ def _make_views(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
         con.execute(text)
     sources = {**_log_sources(lake, manifests), **_state_sources(lake, manifests)}
     for view, source in sources.items():
-        _list_files(con, view, source.paths[:1])
+        for name, paths in source.lists(view).items():
+            _list_files(con, name, paths[:1])
         _view(con, view, source.text(view))
     _view(con, "publication", _publication_query(manifests))
     for view, text in rule_queries(lake, at).items():
@@ -75,12 +76,13 @@ def _make_views(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
         con.execute(text)
     _view(con, "state_page", query.with_steps("state/page", FOLD))
     for view, source in sources.items():
-        _list_files(con, view, source.paths)
+        for name, paths in source.lists(view).items():
+            _list_files(con, name, paths)
 
 
-def _list_files(con: duckdb.DuckDBPyConnection, view: str, paths: Sequence[str]) -> None:
+def _list_files(con: duckdb.DuckDBPyConnection, name: str, paths: Sequence[str]) -> None:
     listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-    con.execute(f'CREATE OR REPLACE MACRO "files_{view}"() AS [{listed}]')
+    con.execute(f'CREATE OR REPLACE MACRO "{name}"() AS [{listed}]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +93,25 @@ class _Source:
     paths: list[str]
     from_epochs: tuple[int, ...] = ()
 
+    def lists(self, view: str) -> dict[str, list[str]]:
+        """The files by the macro that names them: the months that upkeep has merged are in folders of another key."""
+        months = [path for path in self.paths if "/month=" in path]
+        days = [path for path in self.paths if "/month=" not in path]
+        return {name: paths for name, paths in ((f"files_{view}", days), (f"months_{view}", months)) if paths}
+
     def text(self, view: str) -> str:
         """The query of `view`; a filter on cycle, bucket or shard opens no file of another."""
         if not self.paths:
             return query.files_query(self.table, [])
+        return " UNION ALL ".join(self._rows(name, paths[0]) for name, paths in self.lists(view).items())
+
+    def _rows(self, name: str, path: str) -> str:
+        """The rows of the files that macro `name` lists; path: of one of them."""
         columns = query.columns_of(self.table)
-        folders = ", ".join(f"'{name}': {kind}" for name, kind in columns if f"/{name}=" in self.paths[0])
-        shown = ", ".join(f'"{name}"' for name, _ in columns)
+        folders = ", ".join(f"'{column}': {kind}" for column, kind in columns if f"/{column}=" in path)
+        shown = ", ".join(f'"{column}"' for column, _ in columns)
         hive = f"hive_types = {{{folders}}}" if folders else "hive_partitioning = false"
-        rows = f"SELECT {shown} FROM read_parquet(files_{view}(), {hive})"
+        rows = f"SELECT {shown} FROM read_parquet({name}(), {hive})"
         if not any(self.from_epochs):
             return rows
         return f"{rows} WHERE epoch >= {list(self.from_epochs)}[bucket + 1]"

@@ -2,8 +2,9 @@
 
 The only part of the product that deletes files of the log (a purge erases its own revisions). Never takes a row from a
 reader: what replaces a file counts first, then publications name it, and the file goes a grace later. May be killed at
-any point and run again; a bucket at work is left for the next run. Excludes purges and other upkeeps by a lock of its own,
-and an owner of a partition by the partition's lock; it needs no lease, since what it writes has places of settled epochs.
+any point and run again; a bucket at work is left for the next run. Excludes purges and other upkeeps by a lock of its
+own, and an owner of a partition by the partition's lock; it needs no lease, since what it writes has the places of
+settled epochs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,7 @@ from crawler.store.bodies import expire_bodies, spent_bodies
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import this_process
 from crawler.store.leftover import LOG_TABLES, Leftover, Looker
-from crawler.store.manifest import named, renew_publications
+from crawler.store.manifest import current_names, named, renew_publications
 from crawler.store.months import due_months, merge_month
 from crawler.store.purges import all_purges
 from crawler.store.reader import write_views_file
@@ -29,7 +30,7 @@ PASSES = 2
 
 @dataclass(slots=True)
 class Done:
-    """What one rule came to. action: merge, expire or delete. bytes: of the files that were merged, rewritten or deleted.
+    """What one rule came to. action: merge, expire or delete. bytes: of the files that it is about.
 
     oldest: when the oldest of the files was written, as an ISO instant.
     """
@@ -108,7 +109,7 @@ def _write(lake: Lake, looker: Looker, report: Report, advance: Callable[[], Non
 
 def _note_expired(lake: Lake, looker: Looker, report: Report, expired: frozenset[str]) -> None:
     """What publications name no more from now on; it is deleted a grace later."""
-    for name in sorted(expired & _named(looker)):
+    for name in sorted(expired & current_names(lake, _named(looker))):
         path = f"{lake.layout}/{name}"
         report.of("expire", name.partition("/")[0]).add(lake.files.size(path), lake.files.changed_at(path))
 
