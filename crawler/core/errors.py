@@ -119,6 +119,17 @@ class NotPlanned(UsageError):
         return f"{stage} of cycle {cycle}: {missing} is missing. Run `recrawl run --cycle {cycle}`"
 
 
+class CycleExpired(UsageError):
+    """A cycle whose plan was deleted is to be run again. Arguments: cycle, bucket."""
+
+    def message(self, *details: object) -> str:
+        cycle, bucket = details
+        return (
+            f"cycle {cycle}: it was admitted, and bucket {bucket} has no plan for it any more (upkeep.plan_days). What "
+            "it fetched is in the lake; run a newer cycle"
+        )
+
+
 class BadQuery(UsageError):
     """A question that the lake cannot answer. Arguments: problem, cure."""
 

@@ -8,18 +8,22 @@ run fetch the same rows. Of a large bucket it leaves surveys as well, from which
 from typing import Any
 
 from crawler.core.cycle import Cycle
+from crawler.core.errors import CycleExpired
+from crawler.store.admission import read_admission
 from crawler.store.lake import Lake
 from crawler.store.planning import choose
 from crawler.store.plans import PlanFile, create_plan, read_plan
 
 
 def run(lake: Lake, cycle: Cycle, bucket: int) -> dict[str, Any]:
-    """Plan `bucket` for `cycle`; returns its number of candidates. Raises CorruptLake."""
+    """Plan `bucket` for `cycle`; returns its number of candidates. Raises CycleExpired, CorruptLake."""
     plan = read_plan(lake, cycle, bucket) or _make(lake, cycle, bucket)
     return {"bucket": bucket, "candidates": plan.candidates}
 
 
 def _make(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile:
+    if read_admission(lake, cycle) is not None and read_plan(lake, cycle, bucket) is None:
+        raise CycleExpired(str(cycle), bucket)
     staged = lake.files.staged(".parquet")
     choose(lake, lake.connect(), cycle, bucket, lake.clock.now(), staged)
     return create_plan(lake, cycle, bucket, staged)

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 
 from crawler.store import log
 from crawler.store.files import LEFTOVER_SECONDS
+from crawler.store.known_copies import superseded_runs
 from crawler.store.lake import Lake, partition_name
 from crawler.store.lease import LEASES
 from crawler.store.live import LIVE
@@ -106,6 +107,9 @@ class Looker:
                     yield from self._old("void" if is_void else "replaced", self._name(file))
             if table == "near":
                 yield from self._near(counting, partition)
+        if kind == "shard":
+            for name in superseded_runs(self.lake, number, settled):
+                yield from self._old("checkpoint", name)
         ours = (name for name in expired if f"/{partition}/" in name and name not in seen.names)
         for name in ours:
             yield from self._old(name.partition("/")[0], f"{self.lake.layout}/{name}")

@@ -48,7 +48,7 @@ _LOST = {
     "copy": "who had a content first; a copy that arrives later may be stored again",
     "near": "near copies that no merge has read",
     "checkpoint": "nothing: the checkpoint before and the log fold to the same, once more slowly",
-    "plan": "why URLs were left out; an open cycle is planned anew",
+    "plan": "why URLs were left out; a cycle that is still open cannot go on in that bucket, the next one will",
     "survey": "nothing: it is made again",
 }
 
