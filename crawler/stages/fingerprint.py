@@ -11,6 +11,7 @@ from typing import Any
 
 from crawler.core.cycle import Cycle
 from crawler.store import query, tables
+from crawler.store.known_copies import Run, open_known, write_run_when_due
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner, Settled
 from crawler.store.marks import read_marks, spans_from, view_spans, write_marks
@@ -39,8 +40,9 @@ def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> tuple[int, int]
     query.materialise(con, "came", "fingerprint/came")
     stamp = {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1}
     near, found = _near(lake, con, shard, settled[shard], stamp)
-    copies, digests = _exact(lake, con, shard, owner.settled, stamp, write_marks({**marks, **upto}))
+    copies, digests, runs = _exact(lake, con, shard, owner.settled, stamp, write_marks({**marks, **upto}))
     lake.commit(owner, "copy", {"copy": copies, **near})
+    write_run_when_due(lake, con, shard, owner.settled, runs)
     return digests, found
 
 
@@ -51,13 +53,12 @@ def _exact(
     settled: Settled,
     stamp: Mapping[str, Any],
     marks: Mapping[str, str],
-) -> tuple[Path, int]:
-    """Stage the rows of copy; returns them with their number."""
-    known = lake.current("copy", "shard", shard, settled)
-    query.view_files(con, "copy_files", "copy", lake.paths(known))
+) -> tuple[Path, int, list[Run]]:
+    """Stage the rows of copy; returns them with their number and the runs that were asked for what is known."""
     low, high = _digest_range(shard, lake.buckets)
     query.materialise(con, "arriving", "fingerprint/arriving", {"low": low, "high": high})
-    return _stage(lake, con, "copy", stamp, marks)
+    runs = open_known(lake, con, shard, settled)
+    return (*_stage(lake, con, "copy", stamp, marks), runs)
 
 
 def _near(

@@ -22,6 +22,7 @@ from crawler.core.cycle import Cycle
 from crawler.core.keys import bucket_of, host_key
 from crawler.store import log, tables
 from crawler.store.files import LEFTOVER_SECONDS
+from crawler.store.known_copies import forget_runs
 from crawler.store.lake import Lake, partition_name
 from crawler.store.log import LogFile
 from crawler.store.manifest import renew_publications
@@ -235,6 +236,8 @@ def _clean_bucket(lake: Lake, bucket: int, names: Names) -> int:
 def _clean_copies(lake: Lake, shard: int, names: Names) -> int:
     files = _files(lake, "copy", "shard", shard)
     heirs = _heirs(lake, files, names)
+    if any(_holds(lake.path(file), _COPY, names, heirs) for file in files):
+        forget_runs(lake, shard)  # before the files: a purge that is killed between them finds this again
     written = sum(_clean_file(lake, file, _COPY, names, heirs) for file in files)
     return written + sum(_clean_file(lake, file, _NEAR, names) for file in _files(lake, "near", "shard", shard))
 
@@ -255,13 +258,18 @@ def _clean(
 ) -> int:
     """Write the revision of a file if it holds something to erase; returns how many files were written."""
     path = lake.files.path(name)
-    if all(_cleaned(rule, names, batch, heirs).equals(batch) for batch in tables.batches(path, rule.columns)):
+    if not _holds(path, rule, names, heirs):
         return 0
     staged: Path = lake.files.staged(".parquet")
     cleaned = (_cleaned(rule, names, batch, heirs) for batch in tables.batches(path))
     tables.write_batches(staged, table, cleaned, tables.read_metadata(path))
     lake.files.put(staged, new_name)
     return 1
+
+
+def _holds(path: str, rule: _Rule, names: Names, heirs: Heirs | None) -> bool:
+    """Whether a file holds something to erase."""
+    return any(not _cleaned(rule, names, batch, heirs).equals(batch) for batch in tables.batches(path, rule.columns))
 
 
 # Rows

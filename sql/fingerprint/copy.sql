@@ -1,12 +1,17 @@
 -- Who was first with each arriving digest: the known first, else the one that is named as canonical, then the shortest
 -- URL, ties by the URL itself.
--- Reads: arriving, copy_files (what the shard knows).
+-- Reads: arriving, known_copy (what the shard's runs know), copy_files (what it has written since).
 -- Params: cycle, shard, epoch, sequence.
 -- Grain: one row per row of arriving, columns of copy.
 WITH known AS (
-    SELECT kind, digest, min(first_url) AS first_url, bool_or(is_holder) AS held
-    FROM copy_files
-    WHERE digest IN (SELECT digest FROM arriving)
+    SELECT kind, digest, min(first_url) AS first_url, max(held_on) AS held_on
+    FROM (
+        SELECT kind, digest, first_url, held_on FROM known_copy
+        UNION ALL
+        SELECT kind, digest, first_url, CASE WHEN is_holder THEN cycle END
+        FROM copy_files
+        WHERE digest IN (SELECT digest FROM arriving)
+    )
     GROUP BY kind, digest
 ),
 first AS (
@@ -36,7 +41,7 @@ SELECT
     a.stored,
     a.url = coalesce(known.first_url, first.url) AS is_first,
     coalesce(known.first_url, first.url) AS first_url,
-    a.kind = 'body' AND NOT coalesce(known.held, false)
+    a.kind = 'body' AND known.held_on IS NULL
     AND coalesce(holder.row = (a.bucket, a.url_key, a.epoch, a.sequence), false) AS is_holder
 FROM arriving AS a
 JOIN first USING (kind, digest)

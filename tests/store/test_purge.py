@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -60,10 +61,11 @@ def take_down(lake: Lake, name: str, **options: Any) -> dict[str, int]:
 
 
 def values(root: Path) -> Iterator[tuple[Path, str, object]]:
-    """Every value in every Parquet file below `root`, whatever counts; nested ones as they print."""
+    """Every value in every Parquet and Arrow file below `root`, whatever counts; nested ones as they print."""
+    readers = {".parquet": lambda path: pq.read_table(path, partitioning=None), ".arrow": feather.read_table}
     for path in root.rglob("*"):
-        if path.suffix == ".parquet":
-            table = pq.read_table(path, partitioning=None)
+        if path.suffix in readers:
+            table = readers[path.suffix](path)
             for name in table.column_names:
                 for value in table[name].to_pylist():
                     yield path, name, value
