@@ -27,7 +27,7 @@ COMMENT ON COLUMN discovery.unseen IS 'distinct URLs among them that were certai
 COMMENT ON COLUMN discovery.maybe_seen IS 'distinct URLs among them that the filter knows, or takes for known; left to merge';
 COMMENT ON COLUMN discovery.wrongly_seen IS 'those of maybe_seen that were new: false positives of the filter; merge makes them known';
 COMMENT ON COLUMN discovery.rejected IS 'those of unseen that scope, a purge or a limit of [traps] keeps out of this cycle; merge decides';
-COMMENT ON COLUMN discovery.left_over IS 'those of unseen whose page repeats the text of another, or for which no room was left; merge decides';
+COMMENT ON COLUMN discovery.left_over IS 'those of unseen whose page repeats the text of another, or for which the cycle or the host had no room; merge decides';
 COMMENT ON COLUMN discovery.taken IS 'those of unseen that became targets of the task; what came of them is in observation';
 COMMENT ON COLUMN discovery.filter_keys IS 'URLs in the seen filter at the end';
 COMMENT ON COLUMN discovery.filter_bytes IS 'size of the seen filter';

@@ -9,8 +9,9 @@ follow one here costs no more than a request, not to follow it no more than a da
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from crawler.core.columns import KINDS, LinkColumns, LinkSource
 from crawler.core.keys import bucket_of, host_key
@@ -25,6 +26,9 @@ _SITEMAPS = frozenset({"index", "feed"})  # these have a schedule of their own
 _IS_FOLLOWED = bytes(kind not in _SITEMAPS for kind in KINDS)
 _MOST_ANSWERS = 1 << 17  # that are remembered, since links repeat on a site
 _MOST_COUNTED = 1 << 20  # URLs that were maybe seen, of which is counted how many were
+
+RoomOf: TypeAlias = Callable[[str], float]
+"""How many more pages than those that it has to do a host may be asked for, by its name."""
 
 
 class Discovery:
@@ -41,7 +45,7 @@ class Discovery:
         self._maybe_seen = array("Q")
         self._contents: set[bytes] = set()  # digests of what pages brought
 
-    def follow(self, readings: Sequence[tuple[Visit, Reading]], links: LinkColumns) -> list[Target]:
+    def follow(self, readings: Sequence[tuple[Visit, Reading]], links: LinkColumns, room_of: RoomOf) -> list[Target]:
         """The targets that the links of pages just read give."""
         found: list[Target] = []
         start = 0
@@ -51,11 +55,11 @@ class Discovery:
                 is_first = self._is_first(visit.target.host, reading)
                 if self._frontier.room > 0 and (new := self._new(links, range(start, start + count), host_keys)):
                     aims = _aims(links, new, host_keys)
-                    found += self._take(link_source(visit), aims, is_first=is_first)
+                    found += self._take(link_source(visit), aims, room_of, is_first=is_first)
                 start += count
         return found
 
-    def follow_redirect(self, visit: Visit) -> list[Target]:
+    def follow_redirect(self, visit: Visit, room_of: RoomOf) -> list[Target]:
         """The target that a redirect gives, if it gives one."""
         found: list[Target] = []
         with self._lock:
@@ -67,7 +71,7 @@ class Discovery:
                     aim = _Aim(
                         key, host_key, host, link["target_url"], link["target_fetch_url"], link["target_pattern_key"]
                     )
-                    found += self._take(link_source(visit), [aim], is_first=True)
+                    found += self._take(link_source(visit), [aim], room_of, is_first=True)
         return found
 
     def row(self) -> Row:
@@ -112,12 +116,13 @@ class Discovery:
             self._maybe_seen.append(key)
         return False
 
-    def _take(self, source: LinkSource, aims: Iterable["_Aim"], *, is_first: bool) -> list[Target]:
+    def _take(self, source: LinkSource, aims: Iterable["_Aim"], room_of: RoomOf, *, is_first: bool) -> list[Target]:
         """The targets that new URLs give. is_first: whether the page is the first with its content."""
-        found = []
+        found: list[Target] = []
+        taken: Counter[str] = Counter()
         for aim in aims:
             hops = self._frontier.hops_of(aim.host, source.hops + 1)
-            if not is_first or self._frontier.room <= 0:
+            if not is_first or self._frontier.room <= 0 or room_of(aim.host) <= taken[aim.host]:
                 self._counts["left_over"] += 1
             elif not self._frontier.accepts(aim.url_key, aim.host_key, aim.host, aim.url, aim.pattern_key, hops):
                 self._counts["rejected"] += 1
@@ -125,6 +130,7 @@ class Discovery:
                 self._frontier.take(aim.url_key, aim.pattern_key)
                 self._taken.add(aim.url_key)
                 self._counts["taken"] += 1
+                taken[aim.host] += 1
                 found.append(_target(source, aim, hops))
         return found
 

@@ -71,7 +71,7 @@ class Engine:
         self._is_broken = False
         self._failure: BaseException | None = None
         self._mine = threading.local()  # the turn of each thread
-        self._roster = roster
+        self.roster = roster
         self.discovery = discovery
         self._unread = 0  # pages that may yet bring something to do
         self._parser: Parser[Visit] | None = None
@@ -106,7 +106,7 @@ class Engine:
         What cannot be done before the deadline stays open. An error in a thread ends the task; what was fetched
         before it is written first.
         """
-        self._planned = sum(len(origin.targets) for host in self._roster for origin in host.origins.values())
+        self._planned = sum(len(origin.targets) for host in self.roster for origin in host.origins.values())
         self._parser = parser
         self._serve = serve
         self._obey_holds()
@@ -125,14 +125,14 @@ class Engine:
         segment, _ = self._take_segment()
         if self.discovery is not None and not self.is_stopped:
             segment.rows["discovery"].append(self.discovery.row())
-        is_complete = not self.is_stopped and self._roster.proxy_failure is None
+        is_complete = not self.is_stopped and self.roster.proxy_failure is None
         self._ledger.finish(segment.rows, segment.links, complete=is_complete)
-        if self._roster.proxy_failure is not None and not self.is_stopped:
-            raise self._roster.proxy_failure
+        if self.roster.proxy_failure is not None and not self.is_stopped:
+            raise self.roster.proxy_failure
 
     def _run_threads(self, take_turn: Callable[[Host], None]) -> None:
         with self.lock:
-            for host in self._roster:
+            for host in self.roster:
                 self._queue(host)
         if self._serve is not None:
             self._serve()
@@ -142,7 +142,7 @@ class Engine:
                 return
         count = self._task.settings.fetch.threads
         if self.discovery is None:
-            count = min(count, sum(host.pace.connections for host in self._roster))
+            count = min(count, sum(host.pace.connections for host in self.roster))
         with ThreadPoolExecutor(count, "fetch") as threads:
             try:
                 working = [threads.submit(self._work, take_turn) for _ in range(count)]
@@ -196,7 +196,7 @@ class Engine:
         held = self._ledger.held()
         with self.lock:
             self._holds_seen = self._task.clock.monotonic()
-            for host in self._roster.obey_holds(held):
+            for host in self.roster.obey_holds(held):
                 if host.state is State.IDLE and self._is_busy():
                     self._queue(host)
 
@@ -225,7 +225,7 @@ class Engine:
         with self.lock:
             segment, self._segment = self._segment, Segment()
             dirty, self._dirty = list(self._dirty.values()), {}
-            segment.add({"host_state": [self._roster.state_row(host) for host in dirty]}, segment.since)
+            segment.add({"host_state": [self.roster.state_row(host) for host in dirty]}, segment.since)
             return segment, [(host, host.pace.answers, host.pace.restart_seconds) for host in dirty]
 
     def _close(self) -> None:
@@ -278,7 +278,7 @@ class Engine:
             restarts = self._parser.restarts if self._parser else 0
             seconds = now - self._started
             return progress_of(
-                self.counts, self._roster, planned=self._planned, restarts=restarts, seconds=seconds, now=now
+                self.counts, self.roster, planned=self._planned, restarts=restarts, seconds=seconds, now=now
             )
 
     # What a turn calls, or the lock's holder
@@ -311,14 +311,15 @@ class Engine:
             if not self._is_busy():
                 self._dispatch.tell()
 
-    def know(self, targets: Sequence[Target]) -> Known:
-        """What `discover` needs of the lake. Call without the lock."""
-        return self._roster.know(targets)
+    def room_of(self, name: str) -> float:
+        """How many more pages than those that it has to do a host may be asked for. Any thread may ask."""
+        with self.lock:
+            return self.roster.room_of(name)
 
     def discover(self, targets: Sequence[Target], known: Known) -> None:
-        """Let targets that were found on the way be fetched as well. Call with the lock held."""
+        """Let targets that were found on the way be fetched. known: by `Roster.know`. Call with the lock held."""
         for target in targets:
-            self.wake(self._roster.meet(target, known))
+            self.wake(self.roster.meet(target, known))
 
     def fail(self, failure: BaseException) -> None:
         """End the task with `failure`, unless it ends with another already."""
@@ -371,7 +372,7 @@ class Engine:
         """The request to `host` that was begun is not made. Call with the lock held."""
         host.pace.cancel()
         if isinstance(reason, ProxyFailed):
-            self._roster.bar(reason)
+            self.roster.bar(reason)
 
     @property
     def accepts_errands(self) -> bool:
@@ -390,7 +391,7 @@ class Engine:
 
     def host(self, name: str, known: Mapping[str, HostState] | None = None) -> Host:
         """The host of that name, see `Roster.host`. Call with the lock held."""
-        return self._roster.host(name, known)
+        return self.roster.host(name, known)
 
     def _queue(self, host: Host) -> None:
         self._schedule.queue(host, self._task.clock.monotonic())

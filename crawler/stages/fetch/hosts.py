@@ -209,6 +209,11 @@ class Host:
         return len(self.errands) + len(self.arrivals) + sum(len(origin.targets) for origin in self.origins.values())
 
     @property
+    def claimed(self) -> int:
+        """Pages of the last 24 hours and those still to be asked for."""
+        return self.pages + self.pace.earlier_requests + self.pace.under_way + self.left
+
+    @property
     def needs_seconds(self) -> float:
         """The time that these take at the host's own pace."""
         return self.left * (self.pace.usual_seconds + self.pace.response_seconds)

@@ -63,6 +63,13 @@ class Roster:
             found.is_held = name in self._held or self._is_barred(name)
         return found
 
+    def room_of(self, name: str) -> float:
+        """How many more pages than those that it has to do a host may be asked for."""
+        found = self._hosts.get(name)
+        if found is None:
+            return 0 if name in self._held or self._is_barred(name) else most_pages_of(self._task.settings, name)
+        return 0 if found.is_held else min(found.most_pages, most_pages_of(self._task.settings, name)) - found.claimed
+
     def know(self, targets: Iterable[Target]) -> Known:
         """What the lake knows of the hosts of `targets` that are met for the first time. Needs no lock."""
         names = {target.host for target in targets if target.host not in self._hosts}

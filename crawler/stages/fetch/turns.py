@@ -120,8 +120,8 @@ class Turns:
         )
         found.observation["audit"] = is_audited
         discovery = self._engine.discovery
-        aims = discovery.follow_redirect(found) if discovery and found.links else []
-        known = self._engine.know(aims)
+        aims = discovery.follow_redirect(found, self._engine.room_of) if discovery and found.links else []
+        known = self._engine.roster.know(aims)
         with self._engine.lock:
             host.pages += 1
             found.observation |= self._engine.answered(host, reply)
@@ -137,8 +137,8 @@ class Turns:
         for found, reading in readings:
             rows.complete(found, reading, self._task.settings)
         discovery = self._engine.discovery
-        aims = discovery.follow(readings, links) if discovery else []
-        known = self._engine.know(aims)
+        aims = discovery.follow(readings, links, self._engine.room_of) if discovery else []
+        known = self._engine.roster.know(aims)
         with self._engine.lock:
             for found, _ in readings:
                 captures = [found.capture] if found.capture else []
