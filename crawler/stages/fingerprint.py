@@ -11,6 +11,7 @@ from typing import Any
 
 from crawler.core.cycle import Cycle
 from crawler.store import query, tables
+from crawler.store.bodies import held_since
 from crawler.store.known_copies import Run, open_known, write_run_when_due
 from crawler.store.lake import Lake
 from crawler.store.lease import Owner, Settled
@@ -36,7 +37,7 @@ def _find(lake: Lake, cycle: Cycle, shard: int, owner: Owner) -> tuple[int, int]
     if not spans:
         return 0, 0
     con = lake.connect()
-    view_spans(lake, con, "observation_files", "observation", spans)
+    view_spans(lake, con, "observation_files", "observation", spans, settled)
     query.materialise(con, "came", "fingerprint/came")
     stamp = {"cycle": cycle.day, "shard": shard, "epoch": owner.epoch, "sequence": owner.sequence + 1}
     near, found = _near(lake, con, shard, settled[shard], stamp)
@@ -58,7 +59,8 @@ def _exact(
     low, high = _digest_range(shard, lake.buckets)
     query.materialise(con, "arriving", "fingerprint/arriving", {"low": low, "high": high})
     runs = open_known(lake, con, shard, settled)
-    return (*_stage(lake, con, "copy", stamp, marks), runs)
+    since = held_since(lake.settings, lake.clock.now().date())
+    return (*_stage(lake, con, "copy", {**stamp, "held_since": since}, marks), runs)
 
 
 def _near(

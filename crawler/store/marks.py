@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import duckdb
 
-from crawler.core.cycle import Cycle
 from crawler.store import query, tables
 from crawler.store.lake import Lake
 from crawler.store.lease import Settled
@@ -48,12 +47,21 @@ def spans_from(marks: Mapping[int, int], upto: Mapping[int, int]) -> list[Span]:
 
 
 def view_spans(
-    lake: Lake, con: duckdb.DuckDBPyConnection, view: str, table: str, spans: list[Span], cycle: Cycle | None = None
+    lake: Lake,
+    con: duckdb.DuckDBPyConnection,
+    view: str,
+    table: str,
+    spans: list[Span],
+    settled: Mapping[int, Settled] | None = None,
 ) -> None:
-    """Make `view` of all files of `table` that can hold rows of `spans`, and the table `span` to join them with."""
+    """Make `view` of all files of `table` that can hold rows of `spans`, and the table `span` to join them with.
+
+    settled: of each bucket, if the caller has them.
+    """
     paths = []
     for span in spans:
-        files = lake.current(table, "bucket", span.bucket, lake.settled("bucket", span.bucket), cycle)
+        known = (settled or {}).get(span.bucket) or lake.settled("bucket", span.bucket)
+        files = lake.current(table, "bucket", span.bucket, known)
         paths += lake.paths(file for file in files if file.epoch > span.after)
     query.view_files(con, view, table, paths)
     rows = [(span.bucket, span.after, span.upto) for span in spans]

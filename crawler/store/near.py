@@ -29,7 +29,8 @@ MOST_ALIKE = 10_000
 has more; beyond, they would be compared with each other in their square. Those left out are found by other keys."""
 
 _BITS = 64
-_PIECE_BITS = 25  # 32 MB for each piece; fewer let more pass, more take longer to fill than they save
+_MOST_PIECE_BITS = 25  # 32 MB for each piece; more take longer to fill than they save
+_ROOM_BITS = 8  # the slots of a table are so many times those wanted; fewer let more pass
 _SIEVED_ROWS = 1 << 16
 
 
@@ -83,7 +84,7 @@ class Sieve:
 
     def __init__(self, wanted: "SimHashes", max_distance: int) -> None:
         pieces = max_distance // 2 + 1
-        bits = min(_BITS // pieces, _PIECE_BITS)
+        bits = min(_BITS // pieces, _MOST_PIECE_BITS, wanted.size.bit_length() + _ROOM_BITS)
         self._mask = np.uint64((1 << bits) - 1)
         self._tables = []
         for number in range(pieces):
