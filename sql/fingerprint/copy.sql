@@ -1,7 +1,7 @@
 -- Who was first with each arriving digest: the known first, else the one that is named as canonical, then the shortest
 -- URL, ties by the URL itself.
 -- Reads: arriving, known_copy (what the shard's runs know), copy_files (what it has written since).
--- Params: cycle, shard, epoch, sequence.
+-- Params: cycle, shard, epoch, sequence; held_since: of what was kept before, the body may have expired.
 -- Grain: one row per row of arriving, columns of copy.
 WITH known AS (
     SELECT kind, digest, min(first_url) AS first_url, max(held_on) AS held_on
@@ -41,7 +41,7 @@ SELECT
     a.stored,
     a.url = coalesce(known.first_url, first.url) AS is_first,
     coalesce(known.first_url, first.url) AS first_url,
-    a.kind = 'body' AND known.held_on IS NULL
+    a.kind = 'body' AND NOT coalesce(known.held_on >= $held_since::DATE, false)
     AND coalesce(holder.row = (a.bucket, a.url_key, a.epoch, a.sequence), false) AS is_holder
 FROM arriving AS a
 JOIN first USING (kind, digest)

@@ -13,7 +13,7 @@ import pytest
 
 from crawler.core.cycle import Cycle
 from crawler.core.errors import BucketTaken
-from crawler.stages import check, publish
+from crawler.stages import check, fingerprint, publish
 from crawler.store import purges
 from crawler.store.backtest import backtest
 from crawler.store.doctor import examine
@@ -26,7 +26,8 @@ from crawler.store.reader import open_reader
 from crawler.store.state import open_state
 from crawler.store.upkeep import upkeep
 from tests.store.small_cycle import fetch_all, fold, prepare, run_whole, seeded_lake
-from tests.store.small_web import FIRST_DAY, PAGES, A, ManualClock, small_settings
+from tests.store.small_lake import NOON, captured, digest, lake_at, make_known, observed, read, write
+from tests.store.small_web import FIRST_DAY, A, ManualClock, small_settings
 
 pytestmark = pytest.mark.xdist_group("upkeep")  # one crawl for all of them
 
@@ -189,12 +190,36 @@ def test_an_unfinished_purge_and_a_bucket_at_work_are_left_alone(lake: Lake) -> 
         erase(lake, decided)
 
 
-def test_bodies_that_no_page_has_any_more_expire_and_those_of_today_never(crawled: Lake, tmp_path: Path) -> None:
-    lake = copy_of(crawled, tmp_path / "bodies", capture_days=30)
-    keep(lake)
-    with open_reader(lake) as con:
-        bodies = {bytes(body) for (body,) in con.execute("SELECT body FROM capture").fetchall()}
-    assert bodies == {text.encode() for text, _ in PAGES.values()}
+def test_bodies_that_no_page_says_any_more_expire_and_no_page_relies_on_them(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path, upkeep={"capture_days": 30})
+    a, b, mirror, late = (f"http://a.test/{name}" for name in ("a", "b", "mirror", "late"))
+
+    def bring(days: int, bodies: dict[str, str]) -> None:
+        at = NOON + timedelta(days=days)
+        lake.clock.instant = at  # type: ignore[misc]
+        rows = {
+            "observation": [observed(url, body, at=at) for url, body in bodies.items()],
+            "capture": [captured(url, body, fetched_at=at) for url, body in bodies.items()],
+        }
+        write(lake, 0, rows, cycle=Cycle(at.date()))
+        fingerprint.run(lake, Cycle(at.date()), 0)
+
+    make_known(lake, a, b, mirror, late)
+    bring(0, {a: "first", b: "shared", mirror: "shared"})
+    bring(50, {a: "second", b: "other"})
+    said = upkeep(lake, dry_run=True).rows()
+    assert [(row["action"], row["rule"]) for row in said] == [("expire", "capture")]
+    upkeep(lake)
+    assert {(row["url"], row["body"].decode()) for row in read(lake, "capture")} == {
+        (a, "second"),
+        (b, "shared"),
+        (b, "other"),
+        (mirror, "shared"),
+    }
+    bring(51, {late: "first"})
+    copies = read(lake, "copy", kind="shard")
+    holders = {row["url"]: row["is_holder"] for row in copies if row["digest"] == digest("first")}
+    assert holders[late], "the body of the first is gone"
 
 
 def test_plans_and_links_expire_by_their_rules(crawled: Lake, tmp_path: Path) -> None:
