@@ -58,6 +58,10 @@ def write_summary(lake: Lake, cycle: Cycle, number: int) -> None:
         def rows(name: str) -> list[dict[str, Any]]:
             return query.rows(query.run(con, name, parameters))
 
+        query.materialise(con, "lately", "publish/lately")
+        query.view_query(con, "standing", "publish/standing")
+        query.materialise(con, "total", "publish/total", parameters)
+        query.materialise(con, "largest", "publish/largest", parameters)
         summary = Summary(
             cycle=str(cycle),
             number=number,

@@ -26,7 +26,7 @@ def cycle_states(lake: Lake) -> dict[str, str]:
 
 def test_a_lake_without_a_plan_has_no_cycle(tmp_path: Path) -> None:
     lake = lake_at(tmp_path)
-    assert (overview.partitions(lake), overview.cycles(lake), overview.hosts(lake)) == ([], [], [])
+    assert (overview.partitions(lake), overview.cycles(lake)) == ([], [])
 
 
 def test_a_cycle_goes_from_planned_to_published(tmp_path: Path) -> None:
@@ -173,15 +173,3 @@ def test_looking_who_holds_a_bucket_keeps_nobody_from_it(tmp_path: Path) -> None
             lake.guard.hold("bucket=0000", "another")
         let_go()
         assert lake.guard.holder("bucket=0000") is None
-
-
-def test_hosts_are_shown_with_what_is_published_of_them(tmp_path: Path) -> None:
-    lake = seeded_lake(tmp_path)
-    for cycle in CYCLES[:3]:
-        run_whole(lake, cycle)
-    rows = overview.hosts(lake)
-    assert [(row["host"], row["known_urls"], row["fetched"], row["early_requests"]) for row in rows] == [
-        ("a.test", 3, 3, 0),
-        ("b.test", 3, 3, 0),
-    ]
-    assert len(overview.hosts(lake, most=1)) == 1
