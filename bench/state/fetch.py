@@ -24,7 +24,7 @@ def run(web: Web, cycle: Cycle, bucket: int) -> dict[str, Any]:
     plan, admission = read_plan(lake, cycle, bucket), read_admission(lake, cycle)
     if plan is None or admission is None:
         raise SystemExit(f"bucket {bucket} is not planned")
-    query.view_files(con, "plan_files", "plan", [plan.path])
+    query.view_files(con, "plan_files", "plan", plan.paths)
     with lake.own("bucket", bucket, cycle) as owner:
         parameters = web.parameters | {
             "cycle": cycle.day,

@@ -15,22 +15,28 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from bench.state import checkpoint, profile, rewrite, seen, views
 from crawler.core.clock import open_clock
 from crawler.core.config import Settings
 from crawler.core.cycle import Cycle
 from crawler.stages import admit, check, fingerprint, merge, plan, publish
-from crawler.store import query
 from crawler.store.lake import Lake
+from crawler.store.state import State
 
 PARTED: dict[str, Callable[[Lake, Cycle, int], dict[str, Any]]] = {
     "plan": plan.run,
     "fingerprint": fingerprint.run,
     "merge": merge.run,
+    "checkpoint": checkpoint.run,
+    "generate": rewrite.generate,
+    "rewrite": rewrite.update,
 }
 WHOLE: dict[str, Callable[[Lake, Cycle], dict[str, Any]]] = {
     "admit": admit.run,
     "check": check.run,
     "publish": publish.run,
+    "views": views.run,
+    "seen": seen.run,
 }
 
 
@@ -60,9 +66,9 @@ class Part:
 class Workers:
     """The measured processes; a context manager. processes: how many, beside each other."""
 
-    def __init__(self, settings: Settings, processes: int, *, profile: bool = False) -> None:
+    def __init__(self, settings: Settings, processes: int, *, is_profiled: bool = False) -> None:
         self._settings = settings
-        self._profile = profile
+        self._is_profiled = is_profiled
         self._pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
         self._peaks: dict[int, int] = {}
         self.statements: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
@@ -101,28 +107,51 @@ class Workers:
 
     def _parts(self, stage: str, cycle: Cycle, numbers: Sequence[int]) -> Iterator[Part]:
         running = [
-            self._pool.submit(_run, stage, self._settings, cycle, number, self._profile) for number in numbers or (None,)
+            self._pool.submit(_run, stage, self._settings, cycle, number, self._is_profiled) for number in numbers or (None,)
         ]
         for future in running:
             yield future.result()
 
 
-def _run(stage: str, settings: Settings, cycle: Cycle, number: int | None, profile: bool) -> Part:
+def _run(stage: str, settings: Settings, cycle: Cycle, number: int | None, is_profiled: bool) -> Part:
     """One part of a stage, in a worker."""
-    if profile and not _STATEMENTS:
-        _watch()
-    _STATEMENTS.clear()
+    _watch_checkpoints()
+    if is_profiled:
+        profile.watch()
+    profile.STATEMENTS.clear()
     cpu, read = time.process_time(), _read_bytes()
     lake = Lake.open(settings, open_clock(settings.clock.simulated))
+    _CHECKPOINTS.update(checkpoint_microseconds=0, checkpoint_cpu_microseconds=0)
     said = WHOLE[stage](lake, cycle) if number is None else PARTED[stage](lake, cycle, number)
+    if stage == "merge":
+        said |= _CHECKPOINTS
     return Part(
         os.getpid(),
         time.process_time() - cpu,
         _read_bytes() - read,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         said,
-        dict(_STATEMENTS),
+        dict(profile.STATEMENTS),
     )
+
+
+_CHECKPOINTS: dict[str, int] = {}
+
+
+def _watch_checkpoints() -> None:
+    """Note how long merges write checkpoints, since these come once in many cycles."""
+    if _CHECKPOINTS:
+        return
+    write = merge.write_checkpoint
+
+    def timed(state: State) -> int:
+        began, worked = time.perf_counter(), time.process_time()
+        rows = write(state)
+        _CHECKPOINTS["checkpoint_microseconds"] += int(1e6 * (time.perf_counter() - began))
+        _CHECKPOINTS["checkpoint_cpu_microseconds"] += int(1e6 * (time.process_time() - worked))
+        return rows
+
+    merge.write_checkpoint = timed
 
 
 # Files
@@ -155,58 +184,3 @@ def _table(name: str) -> str:
 def _read_bytes() -> int:
     with open("/proc/self/io", encoding="ascii") as counters:
         return next(int(line.split()[1]) for line in counters if line.startswith("rchar"))
-
-
-# Statements
-
-_STATEMENTS: dict[str, tuple[int, float]] = {}
-_watched: list[bool] = []
-
-
-def _watch() -> None:
-    """Note the CPU seconds of every statement by its name, from now on in this process."""
-    if _watched:
-        return
-    _watched.append(True)
-    for name, place in (("run", 1), ("arrow", 1), ("materialise", 2), ("view_query", 2), ("keep_rows", 1), ("view_files", 1)):
-        setattr(query, name, _timed(getattr(query, name), name, place))
-
-
-def _timed(function: Callable[..., Any], kind: str, place: int) -> Callable[..., Any]:
-    def timed(*arguments: Any, **named: Any) -> Any:
-        name = arguments[place]
-        if kind in ("keep_rows", "view_files"):
-            name = f"({kind})"
-        began = time.process_time()
-        result = function(*arguments, **named)
-        _note(name, time.process_time() - began)
-        return _TimedReader(result, name) if kind == "arrow" else result
-
-    return timed
-
-
-def _note(name: str, seconds: float, runs: int = 1) -> None:
-    before = _STATEMENTS.get(name, (0, 0.0))
-    _STATEMENTS[name] = (before[0] + runs, before[1] + seconds)
-
-
-class _TimedReader:
-    """A stream of batches whose making counts as its statement's."""
-
-    def __init__(self, reader: Any, name: str) -> None:
-        self._reader = reader
-        self._name = name
-
-    def __iter__(self) -> Iterator[Any]:
-        while True:
-            began = time.process_time()
-            try:
-                batch = self._reader.read_next_batch()
-            except StopIteration:
-                return
-            finally:
-                _note(self._name, time.process_time() - began, 0)
-            yield batch
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reader, name)

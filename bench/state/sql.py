@@ -30,6 +30,11 @@ def arrow(con: query.Connection, name: str, parameters: Mapping[str, Any]) -> pa
     return con.sql(_text(name), params=_named(name, parameters)).to_arrow_reader()
 
 
+def run(con: query.Connection, name: str, parameters: Mapping[str, Any], frame: str = "{}") -> Any:
+    """Execute `<name>.sql`. frame: the statement that it is a part of, `{}` where it stands."""
+    return con.execute(frame.format(_text(name)), _named(name, parameters))
+
+
 def keep_rows_of(con: query.Connection, table: str, name: str, rows_of: str, parameters: Mapping[str, Any]) -> None:
     """As `keep`, with all columns of the product's table `rows_of`: those that the statement does not know are NULL."""
     keep(con, table, name, parameters)

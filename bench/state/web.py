@@ -53,7 +53,7 @@ class Web:
     @property
     def width(self) -> int:
         """How many keys of hosts a bucket has."""
-        return (1 << KEY_BITS) // self.buckets
+        return min((1 << KEY_BITS) // self.buckets, (1 << KEY_BITS) - 1)
 
     @property
     def parameters(self) -> dict[str, Any]:
