@@ -19,7 +19,7 @@ TESTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 SCRAPY := bench/out/scrapy
-.PHONY: help install demo test soak check format up down cluster cluster-down docs shell bench-fetch bench-page bench-freshness
+.PHONY: help install demo test soak check format up down cluster cluster-down docs shell bench-fetch bench-page bench-freshness bench-state
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ bench-page: $(INSTALLED) ## measure reading a page, step by step, and URLs (BENC
 
 bench-freshness: $(INSTALLED) ## measure freshness under a budget beside an oracle and peers (BENCH=mutations, BENCH=web)
 	@$(BIN)/python -m bench.freshness $(BENCH)
+
+bench-state: $(INSTALLED) ## measure cycles over 1,000,000 and 10,000,000 URLs (FULL=1: 100,000,000) beside a rewrite of everything
+	@$(BIN)/python -m bench.state $(BENCH)
 
 $(SCRAPY)/.installed: bench/fetch/scrapy.txt | $(INSTALLED)
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(SCRAPY)
