@@ -4,12 +4,13 @@ import random
 from collections.abc import Iterable, Iterator
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.store import query
-from crawler.store.near import find_pairs
+from crawler.store.near import Sieve, find_pairs
 
 Pairs = set[tuple[int, int, int]]
 
@@ -58,6 +59,16 @@ def test_what_is_found_is_what_comparing_all_with_all_finds(k: int) -> None:
 def test_it_is_so_where_all_lie_close_together(within: int) -> None:
     known, arrived = map(list, zip(*planted(within, 300, 3, within), strict=True))
     assert found(arrived, known, 3) == by_brute_force(arrived, known, 3)
+
+
+def test_the_sieve_stops_nothing_that_is_near_and_most_of_the_rest() -> None:
+    wanted = np.random.default_rng(1).integers(0, 2**64, 1000, dtype=np.uint64)
+    sieve = Sieve(wanted, 3)
+    near = [
+        flipped(int(value), bits) for value in wanted[:100] for bits in ((), (0, 31, 63), (30, 31, 32), (61, 62, 63))
+    ]
+    assert sieve.passes(np.array(near, np.uint64)).all()
+    assert sieve.passes(np.random.default_rng(2).integers(0, 2**64, 10_000, dtype=np.uint64)).mean() < 0.25
 
 
 VALUES = st.lists(
