@@ -50,7 +50,6 @@ FILES = {
     "base_tally": "tally",
     "counted_observation": "observation",
     "newest_tally": "tally",
-    "newest_robots": "robots",
     "recent_observation": "observation",
     "recent_robots": "robots",
     **{
@@ -105,6 +104,10 @@ RESULTS = {
     "trap_page": "trap/page",
     "pair": "fingerprint/pair",
     "near_label": "state/near_label",
+    "lately": "publish/lately",
+    "standing": "publish/standing",
+    "total": "publish/total",
+    "largest": "publish/largest",
     "planned": "plan/plan",
     "replayed_url": "backtest/url",
     "replayed_period": "backtest/period",
