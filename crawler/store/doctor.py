@@ -55,7 +55,7 @@ _KNOWN = re.compile(
             rf"layout=\d+/(?:{HOLDS}|{FORCES})/bucket=\d{{4}}/\d{{8}}\.json",
             rf"layout=\d+/{WANTS}/bucket=\d{{4}}/day=\d{{4}}-\d\d-\d\d/[0-9a-f]{{16}}\.json",
             rf"layout=\d+/{LIVE}/bucket=\d{{4}}\.json",
-            rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/(?:plan|rest)\.parquet",
+            rf"layout=\d+/plan/bucket=\d{{4}}/{_DAY}/(?:plan|remainder)\.parquet",
             rf"layout=\d+/{SURVEYS}/bucket=\d{{4}}/{_DAY}/e\d{{8}}-\d{{8}}T\d{{12}}-(?:host|page-\d{{10}})\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-seen\.bloom",

@@ -1,4 +1,4 @@
-"""Planning: writes what is chosen of a bucket's candidates as a plan, and the rest of a plan that ended too early.
+"""Planning: writes what is chosen of a bucket's candidates as a plan, and the remainder of a plan that ended too early.
 
 Reads what `candidates` reads; writes files that its caller names. Who calls it decides what of them becomes the lake's.
 """
@@ -13,7 +13,7 @@ from crawler.store import query, tables
 from crawler.store.candidates import choice_parameters, find_candidates
 from crawler.store.lake import Lake
 from crawler.store.lease import Settled
-from crawler.store.plans import EVERYTHING, PlanFile, create_rest, plan_metadata
+from crawler.store.plans import EVERYTHING, PlanFile, create_remainder, plan_metadata
 
 
 def choose(
@@ -46,12 +46,12 @@ def complete(lake: Lake, cycle: Cycle, bucket: int, plan: PlanFile) -> PlanFile:
     found = find_candidates(lake, con, bucket, settled, plan.planned_at, cycle=cycle, again=plan)
     _keep_planned(lake, con, cycle, bucket, plan.planned_at)
     query.view_files(con, "plan_files", "plan", [plan.path])
-    query.materialise(con, "planned", "plan/rest", {"floor": plan.floor})
+    query.materialise(con, "planned", "plan/remainder", {"floor": plan.floor})
     belief = plan.belief or {}
     metadata = plan_metadata(plan.epoch, plan.planned_at, _histogram(con), (), belief, EVERYTHING, found.beliefs)
     staged = lake.files.staged(".parquet")
     tables.write_result(staged, "plan", query.arrow(con, "plan/ordered"), metadata)
-    return create_rest(lake, cycle, bucket, staged)
+    return create_remainder(lake, cycle, bucket, staged)
 
 
 def past(settled: Settled, epoch: int) -> Settled:

@@ -3,7 +3,7 @@
 Its metadata says what was read: the last settled epoch, the instant, the histogram of priorities, the addresses that
 the bucket's hosts were last found at, and what the bucket adds to the crawl's belief in change rates. A plan may end at
 a floor, below which it leaves out what will hardly be admitted. If an admission reaches it after all, a second file
-has the rest; it, too, is created if absent, and the rows of the first stay as they are.
+has the remainder; it, too, is created if absent, and the rows of the first stay as they are.
 """
 
 import json
@@ -36,7 +36,7 @@ class PlanFile:
     """A plan that stands. epoch: the last settled epoch that it read. histogram: its rows.
 
     belief: what the bucket adds to `admitted.belief`; None in a plan of a schema before version 3. floor: rows of a
-    lower priority may be missing. beliefs: the name of those that it started from. rest_path: of its second file.
+    lower priority may be missing. beliefs: the name of those that it started from. remainder_path: of its second file.
     """
 
     path: str
@@ -47,12 +47,12 @@ class PlanFile:
     belief: dict[str, Any] | None
     floor: int = EVERYTHING
     beliefs: str | None = None
-    rest_path: str | None = None
+    remainder_path: str | None = None
 
     @property
     def paths(self) -> list[str]:
         """The files with its rows."""
-        return [self.path] if self.rest_path is None else [self.path, self.rest_path]
+        return [self.path] if self.remainder_path is None else [self.path, self.remainder_path]
 
     @property
     def candidates(self) -> int:
@@ -64,27 +64,27 @@ def plan_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
     return f"{lake.layout}/plan/{partition_name('bucket', bucket)}/cycle={cycle}/plan.parquet"
 
 
-def rest_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
-    """The name of the rest of the plan of a bucket and cycle, which few plans have."""
-    return plan_name(lake, cycle, bucket).replace("plan.parquet", "rest.parquet")
+def remainder_name(lake: Lake, cycle: Cycle, bucket: int) -> str:
+    """The name of the remainder of the plan of a bucket and cycle, which few plans have."""
+    return plan_name(lake, cycle, bucket).replace("plan.parquet", "remainder.parquet")
 
 
 def plan_names(lake: Lake, cycle: Cycle, bucket: int) -> list[str]:
     """The names of the files that the plan of a bucket and cycle has."""
-    names = (plan_name(lake, cycle, bucket), rest_name(lake, cycle, bucket))
+    names = (plan_name(lake, cycle, bucket), remainder_name(lake, cycle, bucket))
     return [name for name in names if lake.files.exists(name)]
 
 
 def read_plan(lake: Lake, cycle: Cycle, bucket: int) -> PlanFile | None:
-    """The plan that stands for a bucket and cycle, with its rest if it has one; or None."""
+    """The plan that stands for a bucket and cycle, with its remainder if it has one; or None."""
     names = plan_names(lake, cycle, bucket)
     if not names:
         return None
-    plan, *rest = (open_plan(lake.files.path(name)) for name in names)
-    if not rest:
+    plan, *more = (open_plan(lake.files.path(name)) for name in names)
+    if not more:
         return plan
-    histogram = plan.histogram + rest[0].histogram
-    return replace(plan, histogram=histogram, floor=EVERYTHING, rest_path=rest[0].path)
+    histogram = plan.histogram + more[0].histogram
+    return replace(plan, histogram=histogram, floor=EVERYTHING, remainder_path=more[0].path)
 
 
 def open_plan(path: str) -> PlanFile:
@@ -128,9 +128,9 @@ def create_plan(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile
     return _create(lake, cycle, bucket, staged, plan_name(lake, cycle, bucket))
 
 
-def create_rest(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile:
-    """Make the staged file the rest of the plan, unless it has one; returns the plan with the one that stands."""
-    return _create(lake, cycle, bucket, staged, rest_name(lake, cycle, bucket))
+def create_remainder(lake: Lake, cycle: Cycle, bucket: int, staged: Path) -> PlanFile:
+    """Make the staged file the remainder of the plan, unless it has one; returns the plan with the one that stands."""
+    return _create(lake, cycle, bucket, staged, remainder_name(lake, cycle, bucket))
 
 
 def _create(lake: Lake, cycle: Cycle, bucket: int, staged: Path, name: str) -> PlanFile:

@@ -21,7 +21,7 @@ from crawler.store.explain import explain
 from crawler.store.forces import force
 from crawler.store.lake import Lake
 from crawler.store.ledger import FetchLedger
-from crawler.store.plans import PlanFile, create_rest, open_plan, read_plan, rest_name
+from crawler.store.plans import PlanFile, create_remainder, open_plan, read_plan, remainder_name
 from crawler.store.state import open_state, write_checkpoint
 from tests.stages.test_admit import BUCKETS, PLANS, Candidate, plain_choice, write_plan
 from tests.store.small_lake import DAY, NOON, Row, asked_robots, bucket_of_url, known, lake_at, observed, write
@@ -29,13 +29,13 @@ from tests.store.small_lake import DAY, NOON, Row, asked_robots, bucket_of_url, 
 # Admissions of plans with floors
 
 
-def rest_of(lake: Lake, plans: list[list[Candidate]]) -> Any:
+def remainder_of(lake: Lake, plans: list[list[Candidate]]) -> Any:
     """What stands for `planning.complete` where plans are made up: the candidates below a plan's floor."""
 
     def complete(_: Lake, cycle: Cycle, bucket: int, found: PlanFile) -> PlanFile:
         assert cycle == DAY
         below = [each for each in plans[bucket] if each.priority < found.floor]
-        return write_plan(lake, bucket, below, create=create_rest)
+        return write_plan(lake, bucket, below, create=create_remainder)
 
     return complete
 
@@ -46,7 +46,7 @@ def open_keys(lake: Lake, bucket: int) -> set[int]:
         return {target.url_key for target in FetchLedger(lake, owner).todo()}
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     PLANS,
     st.lists(st.integers(-210, 210), min_size=BUCKETS, max_size=BUCKETS),
@@ -63,7 +63,7 @@ def test_an_admission_of_plans_that_end_at_floors_is_that_of_complete_plans(
         for bucket, floor in enumerate(floors):
             above = [each for each in plans[bucket] if each.priority >= floor]
             write_plan(lake, bucket, above, floor=floor)
-        patch.setattr(admit, "complete", rest_of(lake, plans))
+        patch.setattr(admit, "complete", remainder_of(lake, plans))
         admit.run(lake, DAY)
         best, _ = plain_choice([each for each_plan in plans for each in each_plan], budget, new_share, budget_bytes)
         for bucket, each_plan in enumerate(plans):
@@ -77,9 +77,9 @@ def test_only_plans_whose_floor_the_budget_reaches_are_completed(
     lake = lake_at(tmp_path, buckets=BUCKETS, plan={"budget_urls": 3, "new_share": 0.0})
     for bucket, floor in enumerate((500, 750, 0, 0)):
         write_plan(lake, bucket, [each for each in plans[bucket] if each.priority >= floor], floor=floor)
-    monkeypatch.setattr(admit, "complete", rest_of(lake, plans))
+    monkeypatch.setattr(admit, "complete", remainder_of(lake, plans))
     admit.run(lake, DAY)
-    assert [lake.files.exists(rest_name(lake, DAY, bucket)) for bucket in range(2)] == [True, True]
+    assert [lake.files.exists(remainder_name(lake, DAY, bucket)) for bucket in range(2)] == [True, True]
     assert open_keys(lake, 0) | open_keys(lake, 1) == {1, 3, 4}
 
 
@@ -91,7 +91,7 @@ def test_of_two_runs_that_admit_at_the_same_time_both_get_the_first(
     write_plan(lake, 0, plans[0][:1], floor=500)
     for bucket in range(1, BUCKETS):
         write_plan(lake, bucket, plans[bucket])
-    complete = rest_of(lake, plans)
+    complete = remainder_of(lake, plans)
 
     def be_overtaken(*arguments: Any) -> PlanFile:
         monkeypatch.setattr(admit, "complete", complete)
@@ -102,7 +102,7 @@ def test_of_two_runs_that_admit_at_the_same_time_both_get_the_first(
 
     monkeypatch.setattr(admit, "complete", be_overtaken)
     assert admit.run(lake, DAY)["admitted"] == 2
-    assert open_keys(lake, 0) | open_keys(lake, 1) == {1, 3}, "a rest that came later changes nothing"
+    assert open_keys(lake, 0) | open_keys(lake, 1) == {1, 3}, "a remainder that came later changes nothing"
 
 
 # Surveys
@@ -127,7 +127,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def a_lake(root: Path, chance: random.Random, urls: list[str], **sections: Any) -> Lake:
     """A lake of two buckets with a checkpoint of pages checked up to 120 days ago, and its first admission."""
     lake = lake_at(root, buckets=2, **sections)
-    seed.run(lake, ["http://h0.test/", "http://h1.test/"])
+    seed.run(lake, [f"http://h{number}.test/" for number in range(8)])
     for bucket in range(2):
         own = [url for url in urls if bucket_of_url(lake, url) == bucket]
         write(lake, bucket, {"url": [known(url, depth=2) for url in own]})
@@ -193,20 +193,20 @@ def rows_of(path: str | Path) -> list[Row]:
 URLS = [f"http://h{host}.test/{number}" for host in range(8) for number in range(20)]
 
 
-@pytest.mark.parametrize("objective", ["freshness", "age"])
+@pytest.mark.parametrize(("objective", "days"), [("freshness", 5), ("age", 2)])
 def test_plans_of_lists_choose_day_by_day_what_complete_plans_of_all_urls_would(
-    tmp_path: Path, small: list[str], objective: str
+    tmp_path: Path, small: list[str], objective: str, days: int
 ) -> None:
     chance = random.Random(7)
     rules = [{"path": "/1", "max_days": 60.0}]
     sections: dict[str, Any] = {"budget_urls": 8, "new_share": 0.3, "objective": objective, "intervals": rules}
     lake = a_lake(tmp_path / "lake", chance, URLS, plan=sections)
-    for number in range(1, 9):
+    for number in range(1, days + 1):
         lake.clock.instant = NOON + timedelta(days=number)
         cycle = Cycle(lake.clock.now().date())
         if number == 3:
             force(lake, URLS[5], "news")
-        if number == 5:
+        if number == 4:
             write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
         expected = best_of_all(lake, cycle, tmp_path)
         found = admitted(lake, cycle)
@@ -220,7 +220,7 @@ def test_plans_of_lists_choose_day_by_day_what_complete_plans_of_all_urls_would(
             new = [row for row in new if bucket_of_url(lake, row["url"]) == bucket]
             write(lake, bucket, {"observation": asked, "robots": robots}, cycle=cycle)
             write(lake, bucket, {"url": new}, cycle=cycle)
-    assert small.count("list") >= 4
+    assert small.count("list") >= days // 2
 
 
 def test_the_beliefs_of_hosts_are_kept_until_the_day_of_the_next_survey_and_plans_name_them(
@@ -229,7 +229,7 @@ def test_the_beliefs_of_hosts_are_kept_until_the_day_of_the_next_survey_and_plan
     chance = random.Random(1)
     lake = a_lake(tmp_path / "lake", chance, URLS, plan={"budget_urls": 8})
     names = []
-    for number in range(1, 15):
+    for number in (1, 6, 7):
         cycle = Cycle((NOON + timedelta(days=number)).date())
         lake.clock.instant = NOON + timedelta(days=number)
         plan.run(lake, cycle, 0)
@@ -245,14 +245,16 @@ def test_a_url_that_a_plan_left_out_below_its_floor_is_below_the_cut_off(tmp_pat
     lake = a_lake(tmp_path / "lake", random.Random(3), URLS, plan={"budget_urls": 8})
     lake.clock.instant = NOON + timedelta(days=1)
     cycle = Cycle(lake.clock.now().date())
+    complete = tmp_path / "complete.parquet"
+    planning.choose(lake, lake.connect(), cycle, 0, lake.clock.now(), complete, whole=True)
     admitted(lake, cycle)
-    codes = {}
-    for url in URLS[::9]:
-        story = explain(lake, url)
-        codes[url] = story.last_plan.code
-        assert story.last_plan.cycle == str(cycle)
-    assert "below_cutoff" in codes.values()
-    assert "settings_changed" not in codes.values()
+    found = read_plan(lake, cycle, 0)
+    assert found is not None
+    there = {row["url"] for row in rows_of(found.path)}
+    left_out = [row["url"] for row in rows_of(complete) if row["url"] not in there]
+    assert left_out
+    story = explain(lake, left_out[0])
+    assert (story.last_plan.code, story.last_plan.cycle) == ("below_cutoff", str(cycle))
 
 
 def test_a_purge_deletes_lists_of_pages(tmp_path: Path, small: list[str]) -> None:
