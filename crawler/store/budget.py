@@ -5,6 +5,7 @@ Reads the settings and the operator's holds at an instant; writes nothing. The r
 nothing new, is told by `recrawl explain`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from crawler.store.holds import all_held
@@ -35,7 +36,7 @@ def rule_queries(lake: Lake, at: datetime) -> dict[str, str]:
     return {"general_rule": _rows(_GENERAL, general), "host_rule": _rows(_OWN, own), "held": _rows(_HELD, held)}
 
 
-def _rows(columns: str, rows: list[tuple[object, ...]]) -> str:
+def _rows(columns: str, rows: Sequence[tuple[object, ...]]) -> str:
     """The query that gives `rows`: a view over values, as CREATE VIEW takes no parameters."""
     names = [column.split()[0] for column in columns.split(", ")]
     listed = ", ".join(
