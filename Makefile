@@ -34,6 +34,7 @@ test: $(INSTALLED) ## run all tests (TESTS="tests/core -k urls" for some)
 
 soak: $(INSTALLED) ## kill one long fetch 200 times at random moments (SOAK_SEED=... repeats it), and a lake's stages anywhere
 	@CRASH_EXAMPLES=40 $(BIN)/python -m pytest -n 2 -q tests/store/test_lake_under_crashes.py -k nothing_is_lost
+	@UPKEEP_STRIDE=1 $(BIN)/python -m pytest -n 0 -q tests/store/test_upkeep.py -k killed_anywhere
 	@SOAK_KILLS=200 SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 -q -rP tests/crawl/test_kill_and_resume.py -k random_moments
 
 check: $(INSTALLED) ## format, lint, types, import rules, SQL style, generated docs up to date

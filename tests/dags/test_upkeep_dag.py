@@ -19,7 +19,11 @@ pytestmark = [pytest.mark.airflow, pytest.mark.slow, pytest.mark.xdist_group("da
 
 @pytest.fixture
 def upkeep_dag(airflow_home: Path) -> Any:
-    """The DAG, as Airflow's DAG processor finds it."""
+    return parsed()
+
+
+def parsed() -> Any:
+    """The DAG, as Airflow's DAG processor finds it; a new one each time, since `dag.test()` changes its params."""
     from airflow.dag_processing.dagbag import BundleDagBag
 
     bag = BundleDagBag(dag_folder=str(DAGS), bundle_path=DAGS, bundle_name="dags-folder")
@@ -50,5 +54,5 @@ def test_a_dry_run_leaves_what_the_run_deletes(upkeep_dag: Any, lake: Lake) -> N
         os.utime(path, (0, time.time() - 80 * 3600))
     assert upkeep_dag.test(logical_date=datetime(2026, 1, 4, tzinfo=UTC), run_conf={"dry_run": True}).state == "success"
     assert lake.files.names("check/cycle=2026-01-01") == ["0001.json", "0002.json", "0003.json"]
-    assert upkeep_dag.test(logical_date=datetime(2026, 1, 11, tzinfo=UTC)).state == "success"
+    assert parsed().test(logical_date=datetime(2026, 1, 11, tzinfo=UTC)).state == "success"
     assert lake.files.names("check/cycle=2026-01-01") == ["0003.json"]

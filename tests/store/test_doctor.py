@@ -115,7 +115,7 @@ def test_foreign_files_and_staging_leftovers_are_noted(tmp_path: Path) -> None:
     assert "staging" not in kinds(lake), "it may be in the making"
     for staged in files(lake, "staging/.*"):
         os.utime(staged, (0, time.time() - 7200))
-    assert "find " in only(lake, "staging").command
+    assert "--repair" in only(lake, "staging").command
 
 
 def test_missing_and_unfinished_cycles_need_an_action_that_ends_them(tmp_path: Path) -> None:

@@ -95,3 +95,27 @@ def test_what_counts_of_the_past_is_not_changed_by_later_epochs(
     past = {epoch: last for epoch, last in sealed.items() if epoch <= now}
     then = counting([each for each in found if each.epoch <= now], Settled(now, past))
     assert then == counting(found, Settled(now, sealed))
+
+
+@given(
+    written=st.lists(st.tuples(st.integers(1, 28), st.booleans()), min_size=1, max_size=12),
+    merged=st.integers(0, 12),
+)
+def test_a_month_stands_for_exactly_the_files_that_it_was_merged_of(
+    written: list[tuple[int, bool]], merged: int
+) -> None:
+    """Whatever days of a month are written in whatever order, before and after it is merged."""
+    settled = Settled(99, dict.fromkeys(range(1, 99), 1))
+    files = [
+        file(epoch, 1, whole=whole, cycle=f"2026-03-{day:02}") for epoch, (day, whole) in enumerate(written, start=1)
+    ]
+    before = counting(files[:merged], settled)
+    if not before:
+        return
+    place = max(each.place for each in before)
+    month = file(*place, whole=True, cycle="2026-03")
+    months = counting([*files, month], settled)
+    assert month in months
+    assert [each for each in months if each in files[:merged]] == []
+    later = counting(files[merged:], settled)
+    assert [each for each in months if each != month] == later
