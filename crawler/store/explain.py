@@ -37,8 +37,8 @@ TIMELINE = "N first, = as before, C changed, > redirected, - gone, r denied by r
 class Verdict:
     """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
 
-    Of a plan that was made: fetched, open, below_cutoff, later_known, settings_changed, no_plan. Of one to come:
-    eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share, bucket_budget;
+    Of a plan that was made: fetched, discovered, open, below_cutoff, later_known, settings_changed, no_plan. Of one to
+    come: eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share, bucket_budget;
     renamed, never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not kept.
     """
 
@@ -190,6 +190,8 @@ class _Story:
         if rows:
             return self._in_plan(str(cycle), plan, rows[0], history)
         then = self._standing(past(self.written, plan.epoch), plan.planned_at, cycle, plan)
+        if any(seen["is_discovered"] and seen["cycle"] == str(cycle) for seen in history):
+            return Verdict("discovered", "it was found and fetched in that very cycle, out of budget left", str(cycle))
         if then is None and is_known:
             return Verdict(
                 "later_known", f"it was not known when the plan was made, {_at(plan.planned_at)}", str(cycle)
