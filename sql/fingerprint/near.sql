@@ -28,8 +28,12 @@ nearest AS (
     GROUP BY pair.simhash
 ),
 looked_up AS (
+    -- Mostly none lacks a key; then nothing is grouped.
     SELECT simhash, count(*) AS keys
     FROM sought
+    WHERE
+        (SELECT count(*) FROM sought)
+        < (SELECT count(DISTINCT simhash) FROM arrived) * (($max_distance + 2) * ($max_distance + 1) // 2)
     GROUP BY simhash
     HAVING count(*) < ($max_distance + 2) * ($max_distance + 1) // 2
 ),
