@@ -15,8 +15,9 @@ from crawler.store import candidates, query, state
 from crawler.store.budget import rule_queries
 from crawler.store.holds import hold
 from crawler.store.lake import Lake
+from crawler.store.reader import FOLDED
 from crawler.store.state import open_state, view_counted, write_checkpoint
-from tests.store.small_lake import NOON, Row, host_state, lake_at, observed, read, write
+from tests.store.small_lake import NOON, Row, asked_robots, digest, host_state, lake_at, observed, read, write
 
 URLS = ("http://a.test/1", "http://a.test/2", "http://b.test/")
 SECONDS = st.floats(0.001, 1000, exclude_max=True)
@@ -170,3 +171,34 @@ def test_the_budget_that_a_reader_sees_is_the_cap_of_a_plan(tmp_path: Path, monk
         "closed.test": "blackout",
         "held.test": "hold",
     }
+
+
+def test_a_host_is_shown_with_its_outcomes_its_lane_and_the_robots_txt_in_force(tmp_path: Path) -> None:
+    lake = lake_at(tmp_path)
+    took = {"ended_at": NOON + timedelta(seconds=2)}
+    answers = [
+        observed(URLS[0], "one", content_changed=None, wire_bytes=5, **took),
+        observed(URLS[0], "one", content_changed=False, **took),
+        observed(URLS[1], outcome="not_modified", status=304, saved_bytes=7, **took),
+        observed(URLS[1], outcome="timed_out", status=None, **took),
+    ]
+    old, new = (
+        asked_robots("a.test", body_digest=digest(text), at=NOON + timedelta(days=n)) for n, text in enumerate("on")
+    )
+    hop = asked_robots("a.test", "redirect", final=False, at=NOON + timedelta(days=2))
+    states = [host_state("a.test", slow=True), host_state("b.test")]
+    write(lake, 0, {"observation": answers, "host_state": states, "robots": [new, old, hop]})
+    con = lake.connect()
+    state.view_log(lake, con, 0, lake.settled("bucket", 0))
+    view_counted(lake, con, 0, lake.settled("bucket", 0))
+    for view, statement in FOLDED.items():
+        con.execute(f"CREATE TEMP VIEW {view} AS {query.sql_text(statement)}")
+    for name in ("01_response_time", "02_asked_host"):
+        con.execute(query.sql_text(f"views/{name}").replace("CREATE VIEW", "CREATE TEMP VIEW"))
+    first, second = query.rows(con.execute("FROM asked_host ORDER BY host"))
+    assert first["outcomes"] == {"not_modified": 1, "ok": 2, "timed_out": 1}
+    assert (first["requests"], first["failures"], first["new_share"]) == (4, 1, round(1 / 3, 4))
+    assert (first["wire_bytes"], first["saved_bytes"], first["lane"]) == (5, 7, "slow")
+    assert first["robots_version"] == digest("n").hex()
+    assert first["response_p50_seconds"] == pytest.approx(2, rel=0.091)
+    assert (second["requests"], second["outcomes"], second["lane"], second["robots_version"]) == (0, {}, "normal", None)
