@@ -59,6 +59,7 @@ _KNOWN = re.compile(
             rf"layout=\d+/{SURVEYS}/bucket=\d{{4}}/{_DAY}/e\d{{8}}-\d{{8}}T\d{{12}}-(?:host|page-\d{{10}})\.parquet",
             rf"layout=\d+/admitted/{_DAY}/admitted\.parquet",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-seen\.bloom",
+            r"layout=\d+/checkpoint/shard=\d{4}/e\d{8}-e\d{8}-copy\.arrow",
             r"layout=\d+/checkpoint/bucket=\d{4}/e\d{8}-(?:page|host|robots|tally)(?:-r\d+)?\.parquet",
             rf"layout=\d+/{_LOG.pattern}",
         )
@@ -178,6 +179,8 @@ def _is_torn(lake: Lake, name: str) -> bool:
     try:
         if name.endswith(".parquet"):
             tables.read_metadata(lake.files.path(name))
+        elif name.endswith(".arrow"):
+            pa.ipc.open_file(pa.memory_map(lake.files.path(name)))
         elif name.endswith(".json"):
             json.loads(lake.files.read(name))
     except FileNotFoundError:
