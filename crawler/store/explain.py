@@ -38,8 +38,9 @@ class Verdict:
     """What a plan made, or would make, of a URL: a code, and the reason as a sentence.
 
     Of a plan that was made: fetched, discovered, open, below_cutoff, later_known, settings_changed, no_plan. Of one to
-    come: eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share, bucket_budget;
-    renamed, never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not kept.
+    come: eligible. Of both: purged, trap, scope, held, resting, blackout, sitemap_cap, host_cap, new_share,
+    bucket_budget; renamed, never_found, nofollow, not_kept of a URL that is not known, and trap of one that was not
+    kept.
     """
 
     code: str
