@@ -123,9 +123,9 @@ def _written(lake: Lake, cycle: Cycle) -> int:
 
 
 @contextmanager
-def _timed() -> Iterator[Counter[str]]:
+def _timed() -> Iterator[Any]:
     """Count the CPU seconds of each statement that makes a table, and of what is written."""
-    spent: Counter[str] = Counter()
+    spent: Any = Counter()
     materialise, write_result = query.materialise, tables.write_result
 
     def timed(label: str, work: Any, *arguments: Any) -> Any:
@@ -134,7 +134,7 @@ def _timed() -> Iterator[Counter[str]]:
         spent[label] += time.process_time() - cpu
         return found
 
-    query.materialise = lambda con, table, name, given=None: timed(name, materialise, con, table, name, given)
+    query.materialise = lambda con, table, name, parameters=None: timed(name, materialise, con, table, name, parameters)
     tables.write_result = lambda path, table, *more: timed(f"write {table}", write_result, path, table, *more)
     try:
         yield spent
