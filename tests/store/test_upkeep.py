@@ -36,7 +36,7 @@ DAYS = [0, 1, 75]  # of the cycles; the first two are of March, the last of May
 CYCLES = [Cycle((FIRST_DAY + timedelta(days=day)).date()) for day in DAYS]
 LATER = CYCLES[-1].start + timedelta(days=40)
 GRACE = 73 * 3600.0
-STRIDE = int(os.environ.get("UPKEEP_STRIDE", "31"))
+STRIDE = int(os.environ.get("UPKEEP_STRIDE", "47"))
 """File operations from one kill to the next; `make soak` tries each."""
 
 
