@@ -58,10 +58,10 @@ class LakeSettings(Section):
         description="Number of buckets, a power of two; fixed when the lake is made. Each is one mapped task.",
     )
     checkpoint_share: float = Field(
-        default=0.5,
+        default=0.2,
         gt=0,
-        description="A bucket's state is materialised when its log holds this share of the checkpoint's rows: lower "
-        "reads less and writes more.",
+        description="A bucket's state is materialised when its log holds about this share of the checkpoint's rows: "
+        "lower reads less and writes more. By up to a quarter more or less from bucket to bucket.",
     )
 
     checkpoint_min_rows: int = Field(

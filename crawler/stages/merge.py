@@ -22,6 +22,8 @@ from crawler.store.traps import count_held, open_pages, size_arriving, size_sour
 FEW_ROWS = 100_000
 """URLs of a bucket in which every merge counts what traps keep out of plans."""
 
+_GOLDEN = 0.6180339887498949  # whose multiples lie far apart modulo 1
+
 COUNTING_DAYS = 7
 """Of a larger bucket one cycle in so many counts it: no decision needs it."""
 
@@ -94,7 +96,9 @@ def _count_held(lake: Lake, state: State, cycle: Cycle) -> bool:
     """Make the table `held` of the known URLs that traps keep out of plans; says whether they were counted."""
     rows = state.checkpoint_rows()
     if rows > FEW_ROWS and (cycle.day.toordinal() + state.bucket) % COUNTING_DAYS:
-        query.keep_rows(state.con, "held", "rule VARCHAR, host VARCHAR, pattern_key UBIGINT, held BIGINT, example VARCHAR", [])
+        query.keep_rows(
+            state.con, "held", "rule VARCHAR, host VARCHAR, pattern_key UBIGINT, held BIGINT, example VARCHAR", []
+        )
         return False
     count_held(lake, state.con)
     return True
@@ -140,9 +144,14 @@ def _stage(state: State, table: str, stamp: dict[str, Any]) -> Any:
 
 
 def _checkpoint_when_due(state: State) -> int:
-    """Write a checkpoint if the tail has grown past its share; returns its rows, 0 if none was due."""
+    """Write a checkpoint if the tail has grown past its share; returns its rows, 0 if none was due.
+
+    The share differs by up to a quarter from bucket to bucket, so that buckets that grow alike do not write theirs in
+    one cycle.
+    """
     settings = state.lake.settings.lake
     checkpoint_rows, touched_rows = state.counts()
-    if touched_rows < max(settings.checkpoint_min_rows, settings.checkpoint_share * checkpoint_rows):
+    share = settings.checkpoint_share * (0.75 + 0.5 * ((0.5 + state.bucket * _GOLDEN) % 1))
+    if touched_rows < max(settings.checkpoint_min_rows, share * checkpoint_rows):
         return 0
     return write_checkpoint(open_state(state.lake, state.lake.connect(), state.bucket, state.settled))

@@ -141,7 +141,7 @@ def view_log(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: S
 
 
 def view_counted(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> None:
-    """Make views base_tally, of the newest checkpoint with one, and counted_observation of the observations after it."""
+    """Make views base_tally, of the newest checkpoint with one, and counted_observation of what was observed since."""
     epochs = [epoch for epoch in checkpoint_revisions(lake, bucket, "tally") if epoch <= settled.last + 1]
     from_epoch = max(epochs, default=0)
     names = [checkpoint_name(lake, bucket, from_epoch, "tally")] if epochs else []

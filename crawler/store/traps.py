@@ -25,7 +25,7 @@ def open_pages(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def size_sources(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `repeated_page` that `merge/arriving` reads: of the pages of the table `watched`, that links name."""
+    """Make the table `repeated_page` that `merge/arriving` reads: of the table `watched`, whom links name."""
     query.keep_rows(con, "arriving_url", _ARRIVING, [])
     _size_texts(lake, con)
 
@@ -54,7 +54,7 @@ def count_held(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
 
 
 def barren_hosts(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """By host of a candidate on which new content is rare the number of its distinct texts: the cap of a plan for it."""
+    """By host of a candidate on which new content is rare the number of its distinct texts: its cap in a plan."""
     query.keep_rows(con, "arriving_url", _ARRIVING, [])
     open_pages(con)
     query.materialise(con, "watched", "trap/watched")

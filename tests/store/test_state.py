@@ -16,8 +16,8 @@ from crawler.core.keys import url_key
 from crawler.core.outcomes import CONSEQUENCES, Kind, Outcome
 from crawler.store import query, state
 from crawler.store.lake import Lake
-from crawler.store.near import open_comparable
-from crawler.store.state import checkpoint_epochs, open_state, write_checkpoint
+from crawler.store.near import find_near
+from crawler.store.state import checkpoint_epochs, open_known, open_state, write_checkpoint
 from tests.store.small_lake import NOON, Row, asked_robots, digest, host_state, known, lake_at, observed, read, write
 
 URLS = ("http://a.test/1", "http://a.test/2")
@@ -39,11 +39,19 @@ def fold(lake: Lake, *, without_checkpoints: bool = False) -> dict[str, Row]:
         patch.undo()
 
 
+def fold_narrowly(lake: Lake) -> dict[str, Row]:
+    """The state of bucket 0 by URL as merges read it."""
+    con = lake.connect()
+    open_known(lake, con, 0, lake.settled("bucket", 0))
+    return {row["url"]: row for row in query.rows(con.execute("FROM state_page"))}
+
+
 def known_to_near_copies(lake: Lake) -> dict[str, int]:
     """The SimHashes of bucket 0 that new ones are compared with, by URL: read without the rest of the state."""
     con = lake.connect()
+    query.keep_rows(con, "arrived", "simhash UBIGINT", [(1,), (2,)])  # all that there are, and near each other
     query.keep_rows(con, "arrived_here", "url_key UBIGINT, simhash UBIGINT", [])
-    open_comparable(lake, con, 0, lake.settled("bucket", 0))
+    find_near(lake, con, 0, lake.settled("bucket", 0), max_distance=3)
     return dict(con.sql("SELECT url, simhash FROM near_known").fetchall())
 
 
@@ -184,6 +192,8 @@ def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
                 checkpoint(lake)
         with_checkpoints = fold(lake)
         assert with_checkpoints == fold(lake, without_checkpoints=True)
+        narrowly = fold_narrowly(lake)
+        assert {url: pick(page, narrowly[url]) for url, page in with_checkpoints.items()} == narrowly
         assert known_to_near_copies(lake) == {
             url: page["simhash"]
             for url, page in with_checkpoints.items()

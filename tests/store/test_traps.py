@@ -53,6 +53,7 @@ class Bucket:
         schema = tables.arrow_schema("page")
         filled = [{**{f.name: _FILLED.get(str(f.type), 0) for f in schema if not f.nullable}, **row} for row in rows]
         self._keep("state_page", pa.Table.from_pylist(filled, schema=schema))
+        self.con.execute("CREATE OR REPLACE TEMP VIEW ready_page AS FROM state_page")
 
     def planned(self, *, forced: Iterable[str] = ()) -> dict[str, str | None]:
         """By path the rule that keeps each known URL out of a plan, all of them being due."""
@@ -308,3 +309,30 @@ def test_what_is_stopped_does_not_depend_on_the_order_of_rows(
         chance.shuffle(rows)
         chance.shuffle(links)
     assert outcomes[0] == outcomes[1]
+
+
+WHOLE = {
+    "trap/large_pattern": "SELECT pattern_key FROM watched UNION SELECT pattern_key FROM arriving_url",
+    "trap/large_host": "SELECT host_key FROM trap_page "
+    "GROUP BY host_key HAVING count(text) >= $max_barren_pages_per_host",
+}
+
+
+@pytest.fixture(scope="module")
+def generous(tmp_path_factory: pytest.TempPathFactory) -> Bucket:
+    return Bucket(tmp_path_factory.mktemp("generous"), **{**TIGHT, "min_new_share": 0.1, "max_urls_per_text": 9})
+
+
+@settings(BOUNDED, max_examples=6)
+@given(count=st.integers(4, 60), texts=st.integers(1, 60), unread=st.integers(0, 60), near=st.integers(0, 3))
+def test_what_a_sample_clears_comparing_all_texts_clears_too(
+    generous: Bucket, count: int, texts: int, unread: int, near: int
+) -> None:
+    rows = [page(f"/p/{n}", f"text {n % texts}", near_of=f"{HOST}/p/1" if n < near else None) for n in range(count)]
+    generous.know([*rows, *numbered(unread, start=count)])
+    links = [link(f"/p/{n}") for n in range(200, 205)]
+    by_sample = generous.barren(), generous.planned(), generous.merged(links), generous.rejected()
+    text_of = query.sql_text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query, "sql_text", lambda name: WHOLE.get(name) or text_of(name))
+        assert by_sample == (generous.barren(), generous.planned(), generous.merged(links), generous.rejected())
