@@ -76,6 +76,7 @@ RESULTS = {
     "folded": "state/fold_touched",
     "verdict": "scope/verdict",
     "todo": "fetch/todo",
+    "known": "fetch/known",
     "followed_link": "merge/followed",
     "seen": "merge/seen",
     "found": "state/found",
@@ -124,6 +125,7 @@ RESULTS = {
 _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 # Those that a stage makes of settings.
 GIVEN = {
+    "maybe_seen": "url_key UBIGINT",
     "replayed_prior": _PRIOR,
     "general_rule": _GENERAL,
     "host_rule": _OWN,
