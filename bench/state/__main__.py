@@ -44,9 +44,7 @@ def main() -> int:
         web = Web(folder / str(urls), urls, arguments.fetched, arguments.links, arguments.buckets, arguments.threads)
         if "cycle" in wanted:
             measured.append(
-                run.measure(
-                    web, cycles=cycles, processes=arguments.processes, say=say, is_profiled=arguments.profile
-                )
+                run.measure(web, cycles=cycles, processes=arguments.processes, say=say, is_profiled=arguments.profile)
             )
         if "seen" in wanted and (urls == _SEEN_URLS or urls == max(sizes) < _SEEN_URLS):
             say("the seen check")
@@ -54,7 +52,7 @@ def main() -> int:
         if not arguments.keep:
             shutil.rmtree(web.folder, ignore_errors=True)
     if measured:
-        found |= _together(measured)
+        found |= together(measured)
     if "near" in wanted:
         say("the near step")
         found |= run.measure_near(*(arguments.near or _NEAR))
@@ -70,7 +68,7 @@ def main() -> int:
     return _tell(found, measured, is_recorded=arguments.record or (is_full and arguments.part == "all"))
 
 
-def _together(measured: list[dict[str, Any]]) -> dict[str, Any]:
+def together(measured: list[dict[str, Any]]) -> dict[str, Any]:
     """The numbers of the largest lake, and its ratios to a tenth of it where that was measured."""
     largest = measured[-1]
     found = {name: value for name, value in largest.items() if name != "statements"}

@@ -42,7 +42,9 @@ def run(web: Web, cycle: Cycle, bucket: int) -> dict[str, Any]:
         for table in (*_WHOLE, "capture"):
             staged[table] = lake.files.staged(".parquet")
             metadata = {"complete": "true"} if table == "observation" else None
-            found = con.table("observed").to_arrow_reader() if table == "observation" else sql.arrow(con, table, parameters)
+            found = (
+                con.table("observed").to_arrow_reader() if table == "observation" else sql.arrow(con, table, parameters)
+            )
             rows[table] = sql.write(staged[table], table, found, metadata)
         lake.commit(owner, "observation", staged, whole=_WHOLE)
     return {"bucket": bucket, "observed": rows["observation"], "links": rows["link"]}

@@ -5,8 +5,6 @@ bucket begins with one epoch, in which all that is known became known; the shard
 """
 
 import shutil
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -14,15 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from bench.state import sql
-from bench.state.web import START, Web
-from crawler.core.cycle import Cycle
+from bench.state.web import Web
 from crawler.store import query, tables
+from crawler.store.known_copies import write_run_when_due
 from crawler.store.lake import Lake
 from crawler.store.marks import write_marks
-from crawler.store.state import State, fold, open_state, write_checkpoint
+from crawler.store.state import State, fold, write_checkpoint
 
 _TAILS = ("url", "observation", "duplicate", "mention", "robots")
 
@@ -73,26 +69,32 @@ def _make_bucket(web: Web, parts: Path, bucket: int) -> None:
 
 
 def _keep_copies(con: query.Connection, folder: Path, parameters: dict[str, Any]) -> None:
-    """Write the rows of copy of a bucket's pages, a file for each shard."""
+    """Write what shards know of a bucket's pages, a file for each shard."""
     folder.mkdir(parents=True)
-    sql.keep_rows_of(con, "copies", "copy", "copy", parameters)
-    found = con.sql("FROM copies ORDER BY shard, kind, digest").to_arrow_table()
+    found = sql.arrow(con, "copy", parameters).read_all()
     shards = found["shard"].to_numpy()
     ends = shards.searchsorted(range(parameters["buckets"]), "right").tolist()
     start = 0
     for shard, end in enumerate(ends):
-        tables.write_table(folder / f"{shard:04d}.parquet", found.slice(start, end - start).combine_chunks())
+        rows = found.slice(start, end - start).drop_columns("shard").combine_chunks()
+        tables.write_table(folder / f"{shard:04d}.parquet", rows)
         start = end
 
 
 def _make_shard(web: Web, parts: Path, shard: int) -> None:
-    """The first epoch of a shard, in which all copies became known."""
+    """The first epoch of a shard, in which all copies became known: a run, whose log is long gone, or a short log."""
     lake = web.open()
     con = web.connect()
-    files = [str(parts / f"{bucket:04d}" / f"{shard:04d}.parquet") for bucket in range(web.buckets)]
-    query.view_files(con, "known_copy", "copy", files)
+    files = [parts / f"{bucket:04d}" / f"{shard:04d}.parquet" for bucket in range(web.buckets)]
+    query.view_files(con, "copy_files", "copy", list(map(str, files)))
+    ((rows,),) = con.sql("SELECT count(*) FROM copy_files").fetchall()
+    is_short = rows < lake.settings.lake.checkpoint_min_rows
     with lake.own("shard", shard, web.cycle(0)) as owner:
         staged = lake.files.staged(".parquet")
-        rows = con.sql("FROM known_copy ORDER BY kind, digest, url").to_arrow_reader()
-        tables.write_result(staged, "copy", rows, write_marks(dict.fromkeys(range(web.buckets), 1)))
+        log = sql.arrow(con, "copy_log", {"shard": shard}) if is_short else []
+        tables.write_result(staged, "copy", log, write_marks(dict.fromkeys(range(web.buckets), 1)))
         lake.commit(owner, "copy", {"copy": staged})
+    if not is_short:
+        write_run_when_due(lake, con, shard, lake.settled("shard", shard), [])
+    for file in files:
+        file.unlink()

@@ -13,9 +13,10 @@ CREATE OR REPLACE TEMP MACRO web_url_key(bucket, host_rank, number) AS
     hash(bucket::BIGINT, host_rank::BIGINT, number::BIGINT);
 CREATE OR REPLACE TEMP MACRO web_pattern_key(host_key, number) AS
     hash(host_key::UBIGINT, web_section(number)) >> 20 << 20;
--- 32 bytes that nothing compresses.
-CREATE OR REPLACE TEMP MACRO web_digest(kind, content) AS unhex(sha256(kind || content::VARCHAR));
--- A tenth of what a page's text is drawn for is a copy: three pages share one content on average.
+-- 32 bytes that nothing compresses; those of another kind begin elsewhere in the same.
+CREATE OR REPLACE TEMP MACRO web_digest(content) AS unhex(sha256(content::VARCHAR));
+CREATE OR REPLACE TEMP MACRO turned_digest(digest, bytes) AS digest[bytes + 1:] || digest[1:bytes];
+-- Three in a hundred pages are copies: three of them share one content on average.
 CREATE OR REPLACE TEMP MACRO web_content(url_key, version, copies) AS
     CASE
         WHEN hash(url_key::UBIGINT, 'copy', version::BIGINT) % 100 < 3

@@ -107,7 +107,8 @@ class Workers:
 
     def _parts(self, stage: str, cycle: Cycle, numbers: Sequence[int]) -> Iterator[Part]:
         running = [
-            self._pool.submit(_run, stage, self._settings, cycle, number, self._is_profiled) for number in numbers or (None,)
+            self._pool.submit(_run, stage, self._settings, cycle, number, self._is_profiled)
+            for number in numbers or (None,)
         ]
         for future in running:
             yield future.result()
@@ -142,16 +143,16 @@ def _watch_checkpoints() -> None:
     """Note how long merges write checkpoints, since these come once in many cycles."""
     if _CHECKPOINTS:
         return
-    write = merge.write_checkpoint
+    write = vars(merge)["write_checkpoint"]
 
     def timed(state: State) -> int:
         began, worked = time.perf_counter(), time.process_time()
-        rows = write(state)
+        rows: int = write(state)
         _CHECKPOINTS["checkpoint_microseconds"] += int(1e6 * (time.perf_counter() - began))
         _CHECKPOINTS["checkpoint_cpu_microseconds"] += int(1e6 * (time.process_time() - worked))
         return rows
 
-    merge.write_checkpoint = timed
+    vars(merge)["write_checkpoint"] = timed
 
 
 # Files

@@ -71,15 +71,15 @@ SELECT
     false AS truncated,
     outcome = 'ok' AND is_changed AS stored,
     CASE
-        WHEN outcome = 'ok' AND is_changed THEN web_digest('body', content)
+        WHEN outcome = 'ok' AND is_changed THEN web_digest(content)
         WHEN outcome IN ('ok', 'not_modified') THEN body_digest
     END AS body_digest,
     CASE
-        WHEN outcome = 'ok' AND is_changed THEN web_digest('text', content)
+        WHEN outcome = 'ok' AND is_changed THEN turned_digest(web_digest(content), 8)
         WHEN outcome IN ('ok', 'not_modified') THEN text_digest
     END AS text_digest,
     CASE
-        WHEN outcome = 'ok' AND is_changed THEN web_digest('copy', content)
+        WHEN outcome = 'ok' AND is_changed THEN turned_digest(web_digest(content), 16)
         WHEN outcome IN ('ok', 'not_modified') THEN copy_digest
     END AS copy_digest,
     CASE WHEN outcome IN ('ok', 'not_modified') THEN coalesce(text_bytes, 800 + chance % 9000) END AS text_bytes,

@@ -31,7 +31,8 @@ said AS (
         decayed_evidence(check_evidence(pace > 0, interval_days, NULL::DOUBLE), 1024 * (pace * (checks - 1) // 2)) AS changes_said,
         decayed_evidence(check_evidence(false, interval_days, NULL::DOUBLE), 1024 * (checks - pace * (checks - 1) // 2)) AS rests_said,
         web_content(url_key, 0, $copies) AS content,
-        content[1] = 'c' AS is_copy
+        content[1] = 'c' AS is_copy,
+        CASE WHEN is_known THEN web_digest(content) END AS digest
     FROM drawn
 )
 SELECT
@@ -63,9 +64,9 @@ SELECT
     CASE WHEN is_known THEN pace * (checks - 1) // 2 ELSE 0 END::UINTEGER AS changes,
     CASE WHEN is_known AND kind % 2 = 0 THEN printf('"%x-%x"', chance >> 32, 20000 + chance % 60000) END AS etag,
     CASE WHEN is_known AND kind % 2 = 0 THEN strftime(seen_at - to_days(30), '%a, %d %b %Y %H:%M:%S GMT') END AS last_modified,
-    CASE WHEN is_known THEN web_digest('body', content) END AS body_digest,
-    CASE WHEN is_known THEN web_digest('text', content) END AS text_digest,
-    CASE WHEN is_known THEN web_digest('copy', content) END AS copy_digest,
+    digest AS body_digest,
+    turned_digest(digest, 8) AS text_digest,
+    turned_digest(digest, 16) AS copy_digest,
     CASE WHEN is_known THEN hash(content, 'simhash') END AS simhash,
     CASE WHEN is_known THEN (800 + chance % 9000)::UINTEGER END AS text_bytes,
     CASE WHEN is_known THEN (20000 + chance % 60000)::UBIGINT END AS body_bytes,

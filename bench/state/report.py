@@ -3,7 +3,7 @@
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
@@ -71,7 +71,7 @@ def failures(found: Found) -> list[str]:
     ]
 
 
-def show_sizes(sizes: list[Found]) -> None:
+def show_sizes(sizes: Sequence[Found]) -> None:
     """Print what was measured of each size, on stderr."""
     table = Table(title="A cycle with its share of checkpoints")
     table.add_column("")

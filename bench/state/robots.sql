@@ -27,7 +27,7 @@ SELECT
     $start::TIMESTAMPTZ AS read_at,
     $start::TIMESTAMPTZ + INTERVAL 4 DAYS AS valid_until,
     NULL::DOUBLE AS crawl_delay_seconds,
-    web_digest('robots', host) AS body_digest,
+    web_digest(host) AS body_digest,
     encode('User-agent: *' || chr(10) || 'Disallow: /private-' || host_key || '/' || chr(10)) AS body,
     false AS suspect,
     NULL::TIMESTAMPTZ AS unreachable_since,

@@ -5,8 +5,8 @@ end. The second surveys every bucket. What comes after is what every cycle costs
 
 Checkpoints come once in many cycles, so they are left out of the cycles that are measured, and added as the policy has
 it: one is due when its tail touches so many URLs; a cycle is seen to touch so many; so a checkpoint, which is measured
-by writing one of every bucket, is shared among as many cycles. Two cycles touch some URLs both, which is not counted: it
-would make checkpoints rarer.
+by writing one of every bucket, is shared among as many cycles. Two cycles touch some URLs both, which is not
+counted: it would make checkpoints rarer.
 """
 
 import functools
@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from bench.state import near, views
-from bench.state.cycle import COUNTED, Cycled, Player, touched
+from bench.state.cycle import Cycled, Player, touched
 from bench.state.generate import make_lake
 from bench.state.measure import Cost, Workers
 from bench.state.web import Web
@@ -66,7 +66,10 @@ def measure(
 def _amortised(played: list[Cycled], checkpoint: Found, touched_rows: int, processes: int) -> Found:
     """A cycle's cost with its share of a checkpoint."""
     period = max(1.0, checkpoint["due"] / max(1, touched_rows))
-    stages = {stage: _stage([cycled.stages[stage] for cycled in played if stage in cycled.stages]) for stage in _stages(played)}
+    stages = {
+        stage: _stage([cycled.stages[stage] for cycled in played if stage in cycled.stages])
+        for stage in _stages(played)
+    }
     seconds = fmean(cycled.seconds - cycled.checkpoint_seconds(processes) for cycled in played)
     cpu = fmean(cycled.cpu_seconds - cycled.checkpoint_cpu_seconds for cycled in played)
     written = {

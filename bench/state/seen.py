@@ -15,7 +15,9 @@ LINKS = 10_000_000
 def run(lake: Lake, _cycle: Cycle) -> dict[str, Any]:
     """Check as many links as the lake has keys, at most LINKS, nine tenths of them known."""
     con = sql.open_web(lake.connect())
-    names = [checkpoint_name(lake, bucket, checkpoint_epochs(lake, bucket)[-1], "page") for bucket in range(lake.buckets)]
+    names = [
+        checkpoint_name(lake, bucket, checkpoint_epochs(lake, bucket)[-1], "page") for bucket in range(lake.buckets)
+    ]
     query.view_files(con, "state_page", "page", [lake.files.path(name) for name in names])
     ((keys,),) = con.execute("SELECT count(*) FROM state_page").fetchall()
     sql.keep(con, "followed_link", "aimed", {"links": min(LINKS, keys), "keys": keys})

@@ -6,14 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.state import sql
 from crawler.core.clock import SimulatedClock
 from crawler.core.config import Settings, parse_settings
 from crawler.core.cycle import Cycle
 from crawler.core.keys import KEY_BITS
 from crawler.store import query
 from crawler.store.lake import Lake
-
-from bench.state import sql
 
 START = datetime(2026, 11, 1, 1, tzinfo=UTC)
 """When the first cycle is planned; what the lake knows before it was fetched on the days before."""
