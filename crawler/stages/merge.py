@@ -52,7 +52,7 @@ def _merge(lake: Lake, cycle: Cycle, bucket: int, owner: Owner) -> dict[str, Any
         if _has_spare_bodies(lake, state, cycle):
             staged["capture"] = _stage(state, "capture", stamp)
             whole.append("capture")
-    if rejected or query.has_rows(con, "held"):
+    if rejected or query.has_rows(con, "kept_out"):
         staged["rejected"] = _stage(state, "rejected", {**stamp, "counts_held": counts_held})
     staged["mention"] = _stage(state, "mention", stamp)
     staged["url"] = lake.files.staged(".parquet")
@@ -93,11 +93,11 @@ def _arrive(lake: Lake, state: State, spans: list[Span], marks: dict[int, int]) 
 
 
 def _count_held(lake: Lake, state: State, cycle: Cycle) -> bool:
-    """Make the table `held` of the known URLs that traps keep out of plans; says whether they were counted."""
+    """Make the table `kept_out` of the known URLs that traps keep out of plans; says whether they were counted."""
     rows = state.checkpoint_rows()
     if rows > FEW_ROWS and (cycle.day.toordinal() + state.bucket) % COUNTING_DAYS:
         query.keep_rows(
-            state.con, "held", "rule VARCHAR, host VARCHAR, pattern_key UBIGINT, held BIGINT, example VARCHAR", []
+            state.con, "kept_out", "rule VARCHAR, host VARCHAR, pattern_key UBIGINT, held BIGINT, example VARCHAR", []
         )
         return False
     count_held(lake, state.con)

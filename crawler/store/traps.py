@@ -42,7 +42,7 @@ def size_arriving(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
 
 
 def count_held(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `held` of all that rules of traps keep out of plans, after `size_arriving`.
+    """Make the table `kept_out` of all that rules of traps keep out of plans, after `size_arriving`.
 
     All texts of the bucket are compared for it, which no decision needs.
     """
@@ -50,7 +50,7 @@ def count_held(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
     _size_texts(lake, con)
     _size_places(lake, con)
     _size_hosts(lake, con)
-    query.materialise(con, "held", "trap/held", _limits(lake))
+    query.materialise(con, "kept_out", "trap/held", _limits(lake))
 
 
 def barren_hosts(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, int]:

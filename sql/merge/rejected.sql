@@ -1,8 +1,8 @@
 -- How many arriving URLs each rule stopped, and how many known ones a rule of traps keeps out of plans, with an example; of
 -- what is purged no URL is shown. The pattern is written with digits and tokens folded, without values of parameters;
 -- that of a path with all its queries ends with ?*.
--- Reads: judged, held.
--- Params: cycle, bucket, epoch, sequence; counts_held, whether the table held is of all URLs and not empty for want of a count.
+-- Reads: judged, kept_out.
+-- Params: cycle, bucket, epoch, sequence; counts_held, whether kept_out is of all URLs and not empty for want of a count.
 -- Grain: one row per rule and, for rules of traps, host and pattern where the rule is about one; columns of rejected.
 WITH stopped AS (
     SELECT
@@ -21,7 +21,7 @@ counted AS (
     FROM stopped
     GROUP BY rule, host, pattern_key
     UNION ALL BY NAME
-    SELECT rule, host, pattern_key, 0 AS urls, held, example FROM held
+    SELECT rule, host, pattern_key, 0 AS urls, held, example FROM kept_out
 ),
 summed AS (
     SELECT rule, host, pattern_key, sum(urls) AS urls, sum(held) AS held, min(example) AS example

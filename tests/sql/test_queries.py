@@ -90,7 +90,7 @@ RESULTS = {
     "large_pattern": "trap/large_pattern",
     "pattern_size": "trap/pattern",
     "path_size": "trap/path",
-    "held": "trap/held",
+    "kept_out": "trap/held",
     "stopped": "trap/stopped",
     "forced": "steering/forced",
     "steering": "steering/steering",
