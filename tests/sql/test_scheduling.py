@@ -229,6 +229,8 @@ def test_the_choice_by_value_is_that_of_the_vectors(given: Any, expected: Any) -
         con, "host_cap", "host_key UBIGINT, cap BIGINT", [(host, given["cap"]) for host in sorted(set(hosts))]
     )
     limits = {"budget": given["budget"], "new_limit": 0, "new_may_fill": False, "overdue_limit": 1}
-    ranked = query.rows(query.run(con, "plan/ranked", limits | {"sitemaps_per_host": 1, "other_cap": 0, "lowest": -(2**31)}))
+    ranked = query.rows(
+        query.run(con, "plan/ranked", limits | {"sitemaps_per_host": 1, "other_cap": 0, "lowest": -(2**31)})
+    )
     chosen = [row["url_key"] for row in ranked if row["bucket_rank"] and row["bucket_rank"] <= given["budget"]]
     assert sorted(chosen) == expected["url_ids"]
