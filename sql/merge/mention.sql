@@ -1,6 +1,6 @@
 -- What links and sitemaps newly say of a bucket's URLs: pages that link to them for the first time, a later lastmod, another
 -- priority, that they are sitemaps, and of which hosts. Of URLs that stay unknown nothing is kept.
--- Reads: followed_link, seen, judged.
+-- Reads: followed_link, seen, judged, state_page (of those of which more is said than that pages link to them).
 -- Params: cycle, bucket, epoch, sequence.
 -- Grain: one row per URL, columns of mention.
 WITH said AS (
@@ -18,9 +18,19 @@ WITH said AS (
     FROM followed_link
     GROUP BY target_url_key
 ),
-known AS (
+told AS (
     SELECT url_key, is_sitemap, announced_by, lastmod, sitemap_priority
+    FROM state_page
+    WHERE url_key IN (
+        SELECT url_key
+        FROM said
+        WHERE is_sitemap OR announced_by IS NOT NULL OR lastmod IS NOT NULL OR sitemap_priority IS NOT NULL
+    )
+),
+known AS (
+    SELECT url_key, coalesce(is_sitemap, false) AS is_sitemap, announced_by, lastmod, sitemap_priority
     FROM seen
+    LEFT JOIN told USING (url_key)
     UNION ALL
     SELECT url_key, false, NULL, NULL, NULL
     FROM judged
