@@ -119,6 +119,28 @@ def counting(found: Iterable[LogFile], settled: Settled) -> list[LogFile]:
     return [file for file in valid if not is_replaced(file)]
 
 
+def standing(names: Iterable[str]) -> list[str]:
+    """Of names that several publications give, sorted, those that stand when some name what others have replaced.
+
+    Publications are renewed one after the other; a month and a day that is in it are the same rows, and so are two
+    revisions but for what was taken out.
+    """
+    distinct = set(names)
+    parsed = {file: name for name in distinct if (file := parse_name(name)) is not None}
+    newest = newest_revisions(parsed)
+    months: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for file in newest:
+        if file.is_month:
+            key = (file.table, file.partition, file.cycle)
+            months[key] = max(months.get(key, _NOTHING), file.place)
+
+    def stands(file: LogFile) -> bool:
+        place = months.get((file.table, file.partition, month_of(file.cycle)), _NOTHING)
+        return file.place > place or (file.is_month and file.place == place)
+
+    return sorted({*distinct.difference(parsed.values()), *(parsed[file] for file in newest if stands(file))})
+
+
 def newest_revisions(found: Iterable[LogFile]) -> list[LogFile]:
     """Of each file the newest revision, in the order of `found`."""
     newest: dict[LogFile, LogFile] = {}

@@ -99,9 +99,9 @@ def partitions(lake: Lake, *, last: int = LAST_CYCLES) -> list[Partition]:
     con = lake.connect()
     keep_purged(lake, con)
     files = {(day, b.number): b.observations(lake, day) for day in days if day in planned for b in now}
-    distinct = {file for found in files.values() for file in found}  # a month is of several cycles
-    query.view_files(con, "observation_files", "observation", lake.paths(distinct))
+    distinct = dict.fromkeys(file for found in files.values() for file in found)  # a month is of several cycles
     try:
+        query.view_files(con, "observation_files", "observation", lake.paths(distinct))
         observed = {(row["cycle"], row["bucket"]): row for row in query.rows(query.run(con, "overview/observed"))}
     except duckdb.Error as error:
         raise CorruptLake(lake.files.path(lake.layout), f"{error}; `recrawl doctor` lists torn files") from error

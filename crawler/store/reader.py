@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from crawler.core.errors import CorruptLake
-from crawler.store import query
+from crawler.store import log, query
 from crawler.store.budget import rule_queries
 from crawler.store.lake import Lake
 from crawler.store.manifest import CYCLE_TABLES, TAIL_TABLES, Manifest, published
@@ -124,7 +124,8 @@ def _log_sources(lake: Lake, manifests: list[Manifest]) -> dict[str, _Source]:
     names["plan"] = (name for m in manifests for name in m.plans)
     names["admitted"] = (m.admitted for m in manifests)
     found = {
-        _LOG_VIEWS.get(table, table): _Source(table, _paths(lake, sorted(set(named)))) for table, named in names.items()
+        _LOG_VIEWS.get(table, table): _Source(table, _paths(lake, log.standing(named)))
+        for table, named in names.items()
     }
     return found | {"seed": _Source("seed", seed_paths(lake))}
 
@@ -157,7 +158,7 @@ def _tail(lake: Lake, table: str, names: Iterable[str], from_epochs: list[int]) 
     Of files that replace older ones these are not all rows.
     """
     later = []
-    for name in sorted(set(names)):
+    for name in log.standing(names):
         bucket, epoch = _place(name)
         if epoch >= from_epochs[bucket]:
             later.append(name)

@@ -1,6 +1,7 @@
 """Names of the log's files, and which files count."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.store.files import Files
 from crawler.store.lease import Settled
-from crawler.store.log import LogFile, counting, dense_last, list_cycle, list_table
+from crawler.store.log import LogFile, counting, dense_last, list_cycle, list_table, standing
 
 CYCLE = "2026-03-01"
 
@@ -119,3 +120,18 @@ def test_a_month_stands_for_exactly_the_files_that_it_was_merged_of(
     assert [each for each in months if each in files[:merged]] == []
     later = counting(files[merged:], settled)
     assert [each for each in months if each != month] == later
+
+
+def test_of_publications_that_are_being_renewed_each_row_is_read_once() -> None:
+    old = [file(epoch, 1, whole=True, cycle=f"2026-03-{epoch:02}") for epoch in (1, 2, 3, 9)]
+    month = file(3, 1, whole=True, cycle="2026-03")
+    later = file(9, 1, whole=True, cycle="2026-03")
+    other = file(2, 1, table="url", cycle="2026-03-02")
+    names = [each.name for each in (*old, month, other)]
+    assert standing(names) == sorted(each.name for each in (old[3], month, other))
+    assert standing([*names, later.name]) == sorted([later.name, other.name])
+    revised = replace(month, revision=1)
+    assert standing([month.name, revised.name, old[0].name]) == [revised.name]
+    assert standing(["plan/bucket=0000/cycle=2026-03-01/plan.parquet"] * 2) == [
+        "plan/bucket=0000/cycle=2026-03-01/plan.parquet"
+    ]

@@ -14,7 +14,7 @@ import pytest
 from crawler.core.cycle import Cycle
 from crawler.core.errors import BucketTaken
 from crawler.stages import check, fingerprint, publish
-from crawler.store import purges
+from crawler.store import manifest, purges
 from crawler.store.backtest import backtest
 from crawler.store.doctor import examine
 from crawler.store.erase import erase
@@ -238,6 +238,23 @@ def test_plans_and_links_expire_by_their_rules(crawled: Lake, tmp_path: Path) ->
     assert {row["rule"] for row in told.rows() if row["action"] == "delete"} >= {"plan", "link"}
     assert not list(Path(lake.files.root).glob("layout=1/plan/*/cycle=2026-03-*"))
     assert examine(lake)
+
+
+def test_a_reader_sees_each_row_once_while_publications_are_renewed_one_after_the_other(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, seen_between = rows(lake), []
+    create = manifest.create
+
+    def create_and_look(*arguments: Any) -> bool:
+        is_ours = create(*arguments)
+        seen_between.append(rows(lake) == before)
+        return is_ours
+
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "create", create_and_look)
+        keep(lake)
+    assert seen_between == [True, True]
 
 
 class Killed(BaseException):
