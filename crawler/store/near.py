@@ -7,8 +7,9 @@ is its state: what changed, is gone or was purged is looked up no more. Reads th
 tables.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Literal
 
 import duckdb
 import numpy as np
@@ -32,6 +33,10 @@ _BITS = 64
 _MOST_PIECE_BITS = 25  # 32 MB for each piece; more take longer to fill than they save
 _ROOM_BITS = 8  # the slots of a table are so many times those wanted; fewer let more pass
 _SIEVED_ROWS = 1 << 16
+_KEY_TABLE_BITS = 22
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_COMPARED = 1 << 22  # pairs at a time: how much memory a crowd may take
 
 
 def open_arrived(con: duckdb.DuckDBPyConnection, shard: int) -> int:
@@ -62,16 +67,35 @@ def find_in_log(con: duckdb.DuckDBPyConnection, max_distance: int) -> None:
 def find_pairs(con: duckdb.DuckDBPyConnection, max_distance: int, *, most_alike: int = MOST_ALIKE) -> None:
     """Make the table `pair` of all SimHashes of `arrived` and `comparable` that differ in at most `max_distance` bits.
 
-    Exact, unless more than `most_alike` that arrived share a key; those that were not looked up by it lack it in
-    `sought`. Both have a column `simhash`. After Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling
-    (WWW 2007), section 3, with the roles of table and query exchanged, of what passes a sieve.
+    Both have a column `simhash`. Exact, unless more than `most_alike` that arrived share a key; of those that were not
+    looked up by it the table `skipped` says by how many keys. After Manku, Jain, Das Sarma: Detecting near-duplicates
+    for web crawling (WWW 2007), section 3, with the roles of table and query exchanged, of what passes a sieve.
     """
-    limits: Mapping[str, Any] = {"max_distance": max_distance, "most_alike": most_alike}
-    query.materialise(con, "sought", "fingerprint/sought", limits)
-    likely = _sieve(con, max_distance)
-    con.register("likely", pa.table({"simhash": likely}))
-    query.materialise(con, "pair", "fingerprint/pair", limits)
-    con.unregister("likely")
+    wanted = _distinct(con.sql("SELECT simhash FROM arrived").to_arrow_table()["simhash"].to_numpy())
+    likely = _distinct(_sieve(con, Sieve(wanted, max_distance)))
+    skipped = np.zeros(wanted.size, np.uint8)
+    found = [
+        pair for key in keys(max_distance) for pair in _search(wanted, likely, key, max_distance, most_alike, skipped)
+    ]
+    left, right = (
+        np.concatenate([np.empty(0, np.uint64), *side]) for side in (zip(*found, strict=True) if found else ((), ()))
+    )
+    con.register("found_pair", pa.table({"simhash": left, "near_simhash": right}))
+    query.materialise(con, "pair", "fingerprint/pair")
+    con.unregister("found_pair")
+    some = skipped > 0
+    con.register("skipped", pa.table({"simhash": wanted[some], "keys": skipped[some]}))
+
+
+def keys(max_distance: int) -> "SimHashes":
+    """The bits of a SimHash to look it up by, as masks.
+
+    Cut into k + 2 blocks, two values that differ in at most k bits are equal in at least two blocks, whichever the bits
+    are; so each pair of blocks is a key, and some key of near values is equal.
+    """
+    ends = [_BITS * number // (max_distance + 2) for number in range(max_distance + 3)]
+    blocks = [(1 << high) - (1 << low) for low, high in pairwise(ends)]
+    return np.array([one | other for one, other in combinations(blocks, 2)], np.uint64)
 
 
 class Sieve:
@@ -90,8 +114,8 @@ class Sieve:
         for number in range(pieces):
             shift = np.uint64(_BITS * number // pieces)
             table = np.zeros(1 << bits, np.bool_)
-            # In their order and without repetition, so that near ones are written one after another.
-            values = np.unique((wanted >> shift) & self._mask).view(np.int64)
+            # In their order, so that near ones are written one after another.
+            values = np.sort((wanted >> shift) & self._mask).view(np.int64)
             table[values] = True
             for bit in range(bits):
                 table[values ^ (1 << bit)] = True
@@ -105,15 +129,58 @@ class Sieve:
         return passed
 
 
-def _sieve(con: duckdb.DuckDBPyConnection, max_distance: int) -> "SimHashes":
-    """The SimHashes of `comparable` that pass the sieve of those of `arrived`."""
-    wanted = con.sql("SELECT simhash FROM arrived").to_arrow_table()["simhash"].to_numpy()
-    sieve = Sieve(wanted, max_distance)
+def _sieve(con: duckdb.DuckDBPyConnection, sieve: Sieve) -> "SimHashes":
+    """The SimHashes of `comparable` that pass."""
     passed = [np.empty(0, np.uint64)]
     for batch in con.sql("SELECT simhash FROM comparable").to_arrow_reader(_SIEVED_ROWS):
         values = batch.column(0).to_numpy()
         passed.append(values[sieve.passes(values)])
     return np.concatenate(passed)
+
+
+def _search(
+    wanted: "SimHashes",
+    likely: "SimHashes",
+    key: np.uint64,
+    max_distance: int,
+    most_alike: int,
+    skipped: "npt.NDArray[np.uint8]",
+) -> "Iterator[tuple[SimHashes, SimHashes]]":
+    """The pairs of `wanted` and `likely`, which are sorted, that are near and have one key; counts up `skipped`."""
+    order = np.argsort(wanted & key, kind="stable")
+    shared = wanted[order] & key
+    rank = np.arange(order.size) - shared.searchsorted(shared)
+    skipped[order[rank >= most_alike]] += 1
+    order, shared = order[rank < most_alike], shared[rank < most_alike]
+    # A small table of hashes first: it stays in the cache, and few keys need the binary search.
+    present = np.zeros(1 << _KEY_TABLE_BITS, np.bool_)
+    present[_slots(shared)] = True
+    likely = likely[present[_slots(likely & key)]]
+    low, high = (shared.searchsorted(likely & key, side) for side in _SIDES)
+    counts = high - low
+    ends = counts.cumsum()
+    start = 0
+    while start < likely.size:
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(ends.searchsorted(done + _COMPARED, "right")))
+        times = counts[start:stop]
+        places = np.arange(times.sum()) + np.repeat(low[start:stop] - (times.cumsum() - times), times)
+        left, right = wanted[order[places]], np.repeat(likely[start:stop], times)
+        near = np.bitwise_count(left ^ right) <= max_distance
+        yield left[near], right[near]
+        start = stop
+
+
+def _distinct(values: "SimHashes") -> "SimHashes":
+    """`values` in their order, each once; by sorting, which takes a fifth of the time of `np.unique`."""
+    values = np.sort(values)
+    is_new = np.ones(values.size, np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    return values[is_new]
+
+
+def _slots(shared: "SimHashes") -> "npt.NDArray[np.int64]":
+    return ((shared * _ODD) >> np.uint64(_BITS - _KEY_TABLE_BITS)).view(np.int64)
 
 
 def _view_log(lake: Lake, con: duckdb.DuckDBPyConnection, bucket: int, settled: Settled) -> None:

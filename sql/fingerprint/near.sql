@@ -1,7 +1,7 @@
 -- What of a bucket each arrived page is nearly a copy of: a known page before one that arrived too, then the one that is
 -- named as canonical, then the shortest URL, ties by the URL itself. Nobody stands for the page that it names as canonical.
--- Reads: arrived, arrived_here, near_known, pair, sought.
--- Params: cycle, shard, epoch, sequence; max_distance, the k of sought.
+-- Reads: arrived, arrived_here, near_known, pair, skipped (SimHashes that were not looked up by so many of their keys).
+-- Params: cycle, shard, epoch, sequence.
 -- Grain: one row per page with something before it, or whose search left keys out; columns of near.
 WITH standing AS (
     SELECT simhash, url, canonical_url, standing
@@ -27,16 +27,6 @@ nearest AS (
     JOIN first_of ON first_of.simhash = pair.near_simhash
     GROUP BY pair.simhash
 ),
-looked_up AS (
-    -- Mostly none lacks a key; then nothing is grouped.
-    SELECT simhash, count(*) AS keys
-    FROM sought
-    WHERE
-        (SELECT count(*) FROM sought)
-        < (SELECT count(DISTINCT simhash) FROM arrived) * (($max_distance + 2) * ($max_distance + 1) // 2)
-    GROUP BY simhash
-    HAVING count(*) < ($max_distance + 2) * ($max_distance + 1) // 2
-),
 found AS (
     SELECT
         a.*,
@@ -46,10 +36,10 @@ found AS (
                 AND nearest.first.canonical_url IS DISTINCT FROM a.url
             THEN nearest.first
         END AS first,
-        CASE WHEN a.bucket = $shard THEN coalesce(($max_distance + 2) * ($max_distance + 1) // 2 - looked_up.keys, 0) ELSE 0 END AS skipped
+        CASE WHEN a.bucket = $shard THEN coalesce(skipped.keys, 0) ELSE 0 END AS skipped
     FROM arrived AS a
     LEFT JOIN nearest USING (simhash)
-    LEFT JOIN looked_up USING (simhash)
+    LEFT JOIN skipped USING (simhash)
 )
 SELECT
     $cycle::DATE AS cycle,

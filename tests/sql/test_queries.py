@@ -100,7 +100,8 @@ RESULTS = {
     "near_known": "fingerprint/near_known",
     "near_touched": "fingerprint/near_touched",
     "comparable": "fingerprint/comparable",
-    "sought": "fingerprint/sought",
+    "came": "fingerprint/came",
+    "known_copy": "fingerprint/known_copy",
     "watched": "trap/watched",
     "trap_page": "trap/page",
     "pair": "fingerprint/pair",
@@ -125,6 +126,10 @@ RESULTS = {
 _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 # Those that a stage makes of settings.
 GIVEN = {
+    "found_copy": "kind VARCHAR, digest BLOB, first_url VARCHAR, held_on DATE",
+    "taken_copy": "kind VARCHAR, digest BLOB, first_url VARCHAR, held_on DATE",
+    "found_pair": "simhash UBIGINT, near_simhash UBIGINT",
+    "skipped": "simhash UBIGINT, keys UTINYINT",
     "maybe_seen": "url_key UBIGINT",
     "replayed_prior": _PRIOR,
     "general_rule": _GENERAL,
@@ -198,6 +203,7 @@ PARAMETERS: dict[str, Any] = {
     "low_key": 0,
     "high_key": 2**64 - 1,
     "counts_held": True,
+    "held_since": "2026-03-01",
     "low": b"\x00\x00",
     "high": b"\xff" * 33,
     "schemes": ["http"],
