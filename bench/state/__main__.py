@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.state import run
+from bench.state.generate import make_lake
 from bench.state.report import failures, machine, show_limits, show_sizes, show_statements
 from bench.state.web import Web
 
@@ -47,6 +48,8 @@ def main() -> int:
                 run.measure(web, cycles=cycles, processes=arguments.processes, say=say, is_profiled=arguments.profile)
             )
         if "seen" in wanted and (urls == _SEEN_URLS or urls == max(sizes) < _SEEN_URLS):
+            if "cycle" not in wanted:
+                make_lake(web, processes=arguments.processes, say=say)
             say("the seen check")
             found |= run.measure_seen(web)
         if not arguments.keep:

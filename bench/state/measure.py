@@ -140,19 +140,20 @@ _CHECKPOINTS: dict[str, int] = {}
 
 
 def _watch_checkpoints() -> None:
-    """Note how long merges write checkpoints, since these come once in many cycles."""
+    """Note what merges take for checkpoints, the fold before it included, since these come once in many cycles."""
     if _CHECKPOINTS:
         return
-    write = vars(merge)["write_checkpoint"]
+    decide = vars(merge)["_checkpoint_when_due"]
 
     def timed(state: State) -> int:
         began, worked = time.perf_counter(), time.process_time()
-        rows: int = write(state)
-        _CHECKPOINTS["checkpoint_microseconds"] += int(1e6 * (time.perf_counter() - began))
-        _CHECKPOINTS["checkpoint_cpu_microseconds"] += int(1e6 * (time.process_time() - worked))
+        rows: int = decide(state)
+        if rows:
+            _CHECKPOINTS["checkpoint_microseconds"] += int(1e6 * (time.perf_counter() - began))
+            _CHECKPOINTS["checkpoint_cpu_microseconds"] += int(1e6 * (time.process_time() - worked))
         return rows
 
-    vars(merge)["write_checkpoint"] = timed
+    vars(merge)["_checkpoint_when_due"] = timed
 
 
 # Files

@@ -39,7 +39,7 @@ LIMITS = (
     Limit("cycle_seconds", "seconds of a cycle at 100,000,000 URLs", 120, 60, urls=100_000_000),
     Limit("peak_mb", "most memory of the stages' processes together, MB", 4096),
     Limit("seen_links_per_second", "seen check, links a second", 4_000_000, is_most=False),
-    Limit("checkpoint_seconds", "checkpoint of 10,000,000 rows, seconds", 8),
+    Limit("checkpoint_seconds", "checkpoint of 10,000,000 rows, seconds", 8, urls=10_000_000),
     Limit("near_seconds", "near step, 100,000 against 10,000,000, seconds", 20),
     Limit("views_seconds", "opening the views over 60 cycles x 64 buckets, seconds", 2),
     Limit("drift_ratio", "last week of 60 cycles / first, CPU seconds", 1.5),
