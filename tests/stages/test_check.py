@@ -16,12 +16,13 @@ from tests.store.small_lake import DAY, NOON, Row, asked_robots, captured, lake_
 
 ONE, TWO = "http://a.test/1", "http://a.test/2"
 SOON = NOON + timedelta(seconds=0.5)
+PLACE: Row = {"pattern_key": 5 << 20, "depth": 3, "hops": 0, "discovered_at": NOON}
 
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """A lake whose cycle is to fetch two pages of one host."""
-    made = lake_at(tmp_path)
+    """A lake whose cycle is to fetch two pages of one host, which is all of its budget."""
+    made = lake_at(tmp_path, plan={"budget_urls": 2})
     seed.run(made, [ONE, TWO])
     plan.run(made, DAY, 0)
     admit.run(made, DAY)
@@ -48,6 +49,7 @@ FINE: list[tuple[str, dict[str, list[Row]]]] = [
 ]
 BROKEN: list[tuple[str, dict[str, list[Row]]]] = [
     ("bodies", {"observation": [see(body="one", stored=True)], "capture": [captured(ONE, "two")]}),
+    ("discovered", {"observation": [see("http://a.test/found", discovered=PLACE)]}),
     ("instants", {"observation": [see(at=NOON, ended_at=NOON - timedelta(seconds=1))]}),
     ("instants", {"observation": [see(at=NOON - timedelta(days=1))]}),
     ("one_outcome", {"observation": [see(), see(at=SOON)]}),
