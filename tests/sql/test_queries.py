@@ -54,10 +54,11 @@ FILES = {
     "recent_robots": "robots",
     **{
         f"{table}_files": table
-        for table in ("plan", "link", "copy", "near", "capture", "observation", "robots", "seed")
+        for table in ("plan", "link", "copy", "near", "capture", "observation", "page", "robots", "seed", "url")
     },
     **{f"cycle_{table}": table for table in ("observation", "robots", "capture", "copy", "plan", "admitted")},
     "capture_log": "capture",
+    "capture_file": "capture",
 }
 # Those that a stage makes of another statement's result.
 RESULTS = {
@@ -122,6 +123,8 @@ RESULTS = {
     "standing_files": "trial/standing",
     "choice": "trial/choice",
     "believed": "explain/believed",
+    "counted_url": "upkeep/counted_url",
+    "spent_body": "upkeep/spent_body",
 }
 _ARRIVING = "url_key UBIGINT, pattern_key UBIGINT, host_key UBIGINT, host VARCHAR, url VARCHAR, depth USMALLINT"
 # Those that a stage makes of settings.
@@ -172,6 +175,7 @@ PARAMETERS: dict[str, Any] = {
     "planned_epoch": 0,
     "now": NOW,
     "since": NOW,
+    "before": NOW,
     "min_interval_days": 0.9,
     "whole": True,
     "horizon_days": 8,

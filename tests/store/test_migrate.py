@@ -211,7 +211,7 @@ def parquet_files(lake: Lake) -> dict[str, tuple[dict[str, str], list[Row]]]:
 
 def test_version_1_becomes_2_by_new_columns_alone(old_lake: Lake) -> None:
     before = parquet_files(old_lake)
-    assert len(before) == 9, "three tables in two epochs, and three parts of a checkpoint"
+    assert len(before) == 10, "three tables in two epochs, and four parts of a checkpoint"
     with pytest.raises(SchemaMismatch):
         Lake.open(old_lake.settings, old_lake.clock)
     assert migrate(old_lake.files.root, to_version=2) == (1, 2)
@@ -275,10 +275,10 @@ def test_a_file_that_is_torn_stops_the_migration_and_is_named(old_lake: Lake) ->
         migrate(old_lake.files.root)
 
 
-# Version 2 -> 3
+# From version 2 on
 
 
-def test_version_2_becomes_3_with_all_columns_of_a_new_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_2_gets_all_columns_of_a_new_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake = lake_at(tmp_path / "old")
     seed.run(lake, ["http://a.test/"])
     plan.run(lake, DAY, 0)
@@ -288,7 +288,7 @@ def test_version_2_becomes_3_with_all_columns_of_a_new_lake(tmp_path: Path, monk
     fingerprint.run(lake, DAY, 0)
     merge.run(lake, DAY, 0)
     write_checkpoint(open_state(lake, lake.connect(), 0, lake.settled("bucket", 0)))
-    new = new_in_3(monkeypatch)
+    new = new_since_2(monkeypatch)
     for path in Path(lake.files.root).rglob("*.parquet"):
         old, kept = pq.read_table(path), tables.read_metadata(str(path))
         old = old.drop_columns(sorted({*new.get(table_of(path), ())} & set(old.column_names)))
@@ -297,7 +297,7 @@ def test_version_2_becomes_3_with_all_columns_of_a_new_lake(tmp_path: Path, monk
             sink.add_key_value_metadata(kept)
     lake.files.delete("meta/0001.json")
     announce(lake, 2)
-    migrate(lake.files.root, to_version=3)
+    migrate(lake.files.root)
     for path in Path(lake.files.root).rglob("*.parquet"):
         wanted = tables.arrow_schema(table_of(path))
         found = pq.read_schema(path)
@@ -306,17 +306,19 @@ def test_version_2_becomes_3_with_all_columns_of_a_new_lake(tmp_path: Path, monk
     assert {row["url"] for row in read(again, "url")} == {"http://a.test/", "http://a.test/1"}
 
 
-def new_in_3(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """By table the columns that the migration adds."""
+def new_since_2(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """By table the columns that the migrations from version 2 on add."""
     found: dict[str, list[str]] = {}
 
     def note(_files: Files, added: Mapping[str, tuple[NewColumn, ...]]) -> int:
-        found.update({table: [column.name for column in columns] for table, columns in added.items()})
+        for table, columns in added.items():
+            found.setdefault(table, []).extend(column.name for column in columns)
         return 0
 
     with monkeypatch.context() as patch:
         patch.setattr(migrate_module, "add_columns", note)
-        migrate_module._to_3(Files("unused"))
+        for version in range(2, SCHEMA_VERSION):
+            migrate_module.MIGRATIONS[version](Files("unused"))
     return found
 
 
