@@ -169,7 +169,7 @@ class _Search:
 
     def _is_enough(self, share: int) -> bool:
         """Whether the short list, after caps, scope and traps, still holds the bucket's part."""
-        taken, known = query.run(self.con, "plan/taken", self.parameters).fetchone()
+        ((taken, known),) = query.run(self.con, "plan/taken", self.parameters).fetchall()
         return bool(taken >= share and known >= share * (1 - self.parameters["new_limit"] / self.parameters["budget"]))
 
     def _survey(self, beliefs: str, lowest: int, share: int) -> None:

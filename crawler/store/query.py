@@ -92,7 +92,7 @@ def materialise(
 
 def has_rows(con: duckdb.DuckDBPyConnection, table: str) -> bool:
     """Whether there is a row in `table`."""
-    return con.execute(f'FROM "{table}" LIMIT 1').fetchone() is not None
+    return bool(con.execute(f'FROM "{table}" LIMIT 1').fetchall())  # fetchone would leave the connection in use
 
 
 def keep_rows(con: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -56,7 +56,7 @@ class _Known:
         query.view_files(con, "page_files", "page", self.page)
         query.view_files(con, "url_files", "url", self.later)
         query.view_query(con, "counted_url", "upkeep/counted_url")
-        host, urls = query.run(con, "upkeep/largest_host").fetchone() or ("", 0)
+        ((host, urls),) = query.run(con, "upkeep/largest_host").fetchall() or [("", 0)]
         return str(host), int(urls)
 
 

@@ -194,7 +194,9 @@ def test_the_fold_of_checkpoint_and_tail_is_the_fold_of_the_log_is_a_plain_loop(
         assert with_checkpoints == fold(lake, without_checkpoints=True)
         narrowly = fold_narrowly(lake)
         assert {url: pick(page, narrowly[url]) for url, page in with_checkpoints.items()} == narrowly
-        assert known_to_near_copies(lake) == {
+        found_near = known_to_near_copies(lake)
+        found_near.pop(NEVER_FOUND, None)  # who is asked for was found, so the near step does not ask whether
+        assert found_near == {
             url: page["simhash"]
             for url, page in with_checkpoints.items()
             if page["simhash"] and not page["near_of"] and page["outcome"] != "gone"

@@ -14,6 +14,7 @@ from crawler.core.config import parse_settings
 from crawler.core.errors import BadForce
 from crawler.core.keys import url_key
 from crawler.core.patterns import path_regex
+from crawler.store import query
 from crawler.store.doctor import examine
 from crawler.store.forces import all_forces, force, lift_force
 from crawler.store.lake import Lake
@@ -32,6 +33,7 @@ def steered(lake: Lake, now: Any = NOON) -> tuple[dict[int, tuple[Any, ...]], di
     """The tables steering and forced of bucket 0, by key."""
     con = lake.connect()
     open_state(lake, con, 0, lake.settled("bucket", 0))
+    query.view_query(con, "ready_page", "plan/every_page")
     open_steering(lake, con, 0, now)
     rules = {row[0]: row[1:] for row in con.execute("FROM steering").fetchall()}
     return rules, dict(con.execute("FROM forced").fetchall())
