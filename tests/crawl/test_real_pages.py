@@ -121,6 +121,7 @@ def _settings(folder: Path, server: WebServer) -> Path:
                 "max_body_bytes": 32 << 20,
                 "max_parse_bytes": 32 << 20,
                 "audit_share": 0.0,  # each unchanged page shall be a 304
+                "discover_urls": 0,  # a level of the search is a day
             },
             "politeness": NO_DELAYS,
             "plan": {"min_interval_days": 30},
