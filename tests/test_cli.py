@@ -454,11 +454,12 @@ def test_a_cycle_runs_from_seeds_to_answers_and_running_it_again_changes_nothing
     recrawl("init")
     assert recrawl("seed", front).code == 0
     first = json.loads(recrawl("run", "--json").out)
-    assert (first["fetch"]["ok"], first["merge"]["new"]) == (1, 2)
+    fetched = first["fetch"]
+    assert (fetched["observed"], fetched["discovered"], fetched["ok"], first["merge"]["new"]) == (1, 2, 3, 0)
     again = recrawl("run", "--json")
     assert (again.code, again.err) == (0, "")
     assert json.loads(again.out)["fetch"]["observed"] == 0
-    assert recrawl("sql", "-c", "select count(*) from observation").out == "1\n"
+    assert recrawl("sql", "-c", "select count(*) from observation").out == "3\n"
     assert recrawl("sql", "-c", "select count(*) from politeness_audit").out == "0\n"
     (cycle,) = json.loads(recrawl("status", "--json").out)["cycles"]
     assert (cycle["planned"], cycle["done"], cycle["open"], cycle["state"]) == (1, 1, 0, "published")
@@ -472,13 +473,13 @@ def test_a_cycle_runs_from_seeds_to_answers_and_running_it_again_changes_nothing
     )
     assert [row["outcome"] for row in explained["history"]] == ["ok"]
     told = recrawl("explain", f"{front}a.html").out
-    assert "later_known" in told
-    assert "eligible" in told
+    assert "discovered" in told
+    assert "resting" in told
     shown = recrawl("status", "--buckets").out
     assert "published" in shown
     assert "finished" in shown
-    unasked = json.loads(recrawl("sql", "why", f"url={front}a.html", "--json").out)
-    assert [event["event"] for event in unasked] == ["link", "known", "now"]
+    followed = json.loads(recrawl("sql", "why", f"url={front}a.html", "--json").out)
+    assert [event["event"] for event in followed] == ["link", "found", "asked", "now"]
 
 
 def test_the_demos_lake_serves_readers_where_there_are_no_settings(recrawl, lake) -> None:
