@@ -47,6 +47,7 @@ def main() -> int:
             measured.append(
                 run.measure(web, cycles=cycles, processes=arguments.processes, say=say, is_profiled=arguments.profile)
             )
+            show_sizes(measured[-1:])  # what is known is said at once: the whole takes minutes
         if "seen" in wanted and (urls == _SEEN_URLS or urls == max(sizes) < _SEEN_URLS):
             if "cycle" not in wanted:
                 make_lake(web, processes=arguments.processes, say=say)
@@ -85,9 +86,9 @@ def together(measured: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _tell(found: dict[str, Any], measured: list[dict[str, Any]], *, is_recorded: bool) -> int:
-    print(file=sys.stderr)
-    if measured:
+    if len(measured) > 1:
         show_sizes(measured)
+    if measured:
         show_statements(measured[-1]["statements"])
     show_limits(found)
     missed = failures(found)

@@ -72,6 +72,8 @@ class Workers:
         self._pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
         self._peaks: dict[int, int] = {}
         self.statements: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
+        self.stages: dict[str, tuple[int, float]] = {}
+        """By stage how often it ran, and the CPU seconds of all that."""
 
     def __enter__(self) -> "Workers":
         return self
@@ -101,6 +103,8 @@ class Workers:
                 more = self.statements[stage].get(name, (0, 0.0))
                 self.statements[stage][name] = (more[0] + runs, more[1] + seconds)
         cost.seconds = time.monotonic() - began
+        runs, cpu_seconds = self.stages.get(stage, (0, 0.0))
+        self.stages[stage] = (runs + 1, cpu_seconds + cost.cpu_seconds)
         cost.said = dict(said)
         cost.bytes_written = _written(before, sizes(Path(self._settings.lake.root)))
         return cost

@@ -50,7 +50,7 @@ def measure(
             cycled = player.play(number, publish=publish and number == WARM_CYCLES + cycles)
             played += [cycled] if number > WARM_CYCLES else []
         peak = player.workers.peak_mb
-        found["statements"] = dearest(player.workers, WARM_CYCLES + cycles)
+        found["statements"] = dearest(player.workers)
     last = WARM_CYCLES + cycles
     say(f"{web.urls:,} URLs: the rewrite of everything")
     found |= _rewrite(web, last, processes)
@@ -149,15 +149,17 @@ def _rewrite(web: Web, last: int, processes: int) -> Found:
     }
 
 
-def dearest(workers: Workers, cycles: int, most: int = 20) -> dict[str, list[tuple[str, float, int]]]:
-    """By stage its dearest statements with their CPU seconds and runs a cycle."""
-    return {
-        stage: [
-            (name, round(seconds / cycles, 2), round(runs / cycles))
-            for name, (runs, seconds) in sorted(statements.items(), key=lambda each: -each[1][1])[:most]
+def dearest(workers: Workers, most: int = 20) -> dict[str, list[tuple[str, float, int]]]:
+    """By stage its dearest statements with their CPU seconds and runs a cycle, after what is no statement."""
+    found = {}
+    for stage, statements in workers.statements.items():
+        cycles, whole = workers.stages[stage]
+        rows = [
+            (name, round(seconds / cycles, 2), round(runs / cycles)) for name, (runs, seconds) in statements.items()
         ]
-        for stage, statements in workers.statements.items()
-    }
+        rest = round((whole - sum(seconds for _, seconds in statements.values())) / cycles, 2)
+        found[stage] = [("(all else)", rest, 1), *sorted(rows, key=lambda row: -row[1])[:most]]
+    return found
 
 
 def measure_seen(web: Web) -> Found:
