@@ -34,8 +34,8 @@ class Limit(NamedTuple):
 
 
 LIMITS = (
-    Limit("bytes_ratio", "bytes written a cycle, largest lake / a tenth of it", 1.3, 1.1),
-    Limit("time_ratio", "seconds of a cycle, largest lake / a tenth of it", 6, 3),
+    Limit("bytes_ratio", "bytes written a cycle, largest lake / a tenth of it", 1.3, 1.1, urls=100_000_000),
+    Limit("time_ratio", "seconds of a cycle, largest lake / a tenth of it", 6, 3, urls=100_000_000),
     Limit("cycle_seconds", "seconds of a cycle at 100,000,000 URLs", 120, 60, urls=100_000_000),
     Limit("peak_mb", "most memory of the stages' processes together, MB", 4096),
     Limit("seen_links_per_second", "seen check, links a second", 4_000_000, is_most=False),

@@ -27,8 +27,8 @@ Found: TypeAlias = dict[str, Any]
 Say: TypeAlias = Callable[[str], None]
 
 WARM_CYCLES = 2
-SAMPLED_URLS = 20_000_000
-SAMPLE = 8
+SAMPLED_URLS = 5_000_000
+SAMPLE = 16
 """Buckets of a larger lake of which checkpoints and rewrites are measured, for all."""
 
 DRIFT_CYCLES = 60
