@@ -36,7 +36,8 @@ class Days:
     settings: Settings = field(default_factory=make_settings)
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    day: Cycle = Cycle(date(2026, 1, 5))  # which pages are audited follows from it
+    # Which pages are audited follows from the day.
+    day: Cycle = field(default_factory=lambda: Cycle(date(2026, 1, 5)))
 
     def next(self) -> list[Row]:
         """The observations of one more day, in the order of the pages."""
