@@ -36,8 +36,8 @@ class Days:
     settings: Settings = field(default_factory=make_settings)
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # Which pages are audited follows from the day.
-    day: Cycle = field(default_factory=lambda: Cycle(date(2026, 1, 5)))
+    # Which pages are audited follows from the day; on this one the first two of a host come late.
+    day: Cycle = field(default_factory=lambda: Cycle(date(2025, 3, 1)))
 
     def next(self) -> list[Row]:
         """The observations of one more day, in the order of the pages."""
@@ -208,9 +208,11 @@ def test_a_server_that_hides_its_changes_behind_304_is_found_out_and_asked_for_e
         seen = [days.next() for _ in range(8)]
         states = [row for row in days.ledger.rows["host_state"] if row["host"] == "a.test"]
     assert not any(row["audit"] for row in seen[0])  # nothing to hold back yet
+    believed = [sum(row["outcome"] == "not_modified" for row in rows) for rows in seen]
     _, second, *_ = (number for number, row in enumerate(seen[1]) if row["audit"])
     assert {row["outcome"] for row in seen[1][:second] if not row["audit"]} == {"not_modified"}  # one lie may be chance
-    assert not any(row["outcome"] == "not_modified" for row in seen[-1])
+    assert believed[1] >= 20
+    assert believed[-1] == 0
     assert all(row["audit"] and not row["conditional"] for row in seen[-1])
     assert all(row["content_changed"] for row in seen[-1])
     assert states[-1]["validator_lies"] >= 2
