@@ -45,8 +45,9 @@ def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     try:
         wait_until(ready.exists)
         told = json.loads(ready.read_text())
-        # The demo's window, seconds after the plan, may pass before Celery begins to fetch; here seeds alone are fetched.
-        settings = settings_text(told["resolve"]).replace("window_hours = 0.0125", "window_hours = 1\ndiscover_urls = 0")
+        # The demo's window, seconds after the plan, may pass before Celery begins to fetch. The seeds alone are fetched.
+        hours = "window_hours = 1\ndiscover_urls = 0"
+        settings = settings_text(told["resolve"]).replace("window_hours = 0.0125", hours)
         (tmp_path / "recrawl.toml").write_text(settings)
         seed.run(Lake.create(load_settings(tmp_path / "recrawl.toml", {}), clock), told["seeds"])
         yield tmp_path
