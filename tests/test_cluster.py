@@ -45,7 +45,7 @@ def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     try:
         wait_until(ready.exists)
         told = json.loads(ready.read_text())
-        # The demo's window, seconds after the plan, may pass before Celery begins to fetch. The seeds alone are fetched.
+        # The demo's window, seconds after the plan, may pass before Celery begins to fetch. Only the seeds are fetched.
         hours = "window_hours = 1\ndiscover_urls = 0"
         settings = settings_text(told["resolve"]).replace("window_hours = 0.0125", hours)
         (tmp_path / "recrawl.toml").write_text(settings)
