@@ -186,7 +186,8 @@ class _Search:
     def _rank(self, lowest: int) -> None:
         """Judge and rank what is worth `lowest` at least."""
         lake, con = self.lake, self.con
-        _keep_lowest(con, lowest)
+        query.keep_rows(con, "shortest", "priority INTEGER", [(lowest,)])
+        query.materialise(con, "candidate", "plan/candidate")
         judge(lake, con, open_scope(lake, con))
         _keep_caps(lake, con, self.state.bucket, self.pace, self.now)
         stop_known(lake, con)
@@ -195,7 +196,7 @@ class _Search:
 
 
 def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any], *, has_sums: bool = False) -> None:
-    """Make the tables host_sums, host_belief and scored, and the view candidate.
+    """Make the tables host_sums, host_belief and scored.
 
     `con` has ready_page, state_page, rest, reopened, steering, forced, noisy_host and crawl_belief. has_sums: the sums
     of hosts are those of its view survey_host.
@@ -203,8 +204,6 @@ def score(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any], *, has_sum
     query.materialise(con, "host_sums", "plan/known_sums" if has_sums else "plan/host_sums", parameters)
     for table in ("host_belief", "scored"):
         query.materialise(con, table, f"plan/{table}", parameters)
-    _keep_lowest(con, EVERYTHING)
-    query.view_query(con, "candidate", "plan/candidate")
 
 
 def short(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any], share: int, hint: int) -> int:
@@ -224,10 +223,6 @@ def short(con: duckdb.DuckDBPyConnection, parameters: dict[str, Any], share: int
         if is_full or (is_wanted and lowest <= hint):
             return lowest
     return EVERYTHING
-
-
-def _keep_lowest(con: duckdb.DuckDBPyConnection, priority: int) -> None:
-    query.keep_rows(con, "shortest", "priority INTEGER", [(priority,)])
 
 
 def choice_parameters(lake: Lake, now: datetime, *, whole: bool = False) -> dict[str, Any]:

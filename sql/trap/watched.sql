@@ -1,6 +1,4 @@
 -- What rules of traps look at in a plan: its candidates.
--- Reads: candidate, trap_page, ready_page.
+-- Reads: candidate.
 -- Grain: one row per URL.
-SELECT t.*, p.streak
-FROM trap_page AS t
-JOIN (SELECT url_key, streak FROM ready_page WHERE url_key IN (SELECT url_key FROM candidate)) AS p USING (url_key)
+SELECT url_key, host_key, pattern_key, depth, is_seed, text, streak FROM candidate
