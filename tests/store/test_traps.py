@@ -16,6 +16,7 @@ from crawler.core.shape import pattern_key
 from crawler.stages import plan, seed
 from crawler.store import query, tables
 from crawler.store.lake import Lake
+from crawler.store.plans import EVERYTHING
 from crawler.store.traps import barren_hosts, count_held, open_pages, size_arriving, stop_known
 from tests.store.small_lake import DAY, NOON, Row, digest, lake_at, make_known, observed, write
 
@@ -71,9 +72,10 @@ class Bucket:
 
     def barren(self) -> dict[str, int]:
         """By host on which new content is rare how many URLs a plan gives it, all of them being due."""
-        self.con.execute(
-            "CREATE OR REPLACE TEMP TABLE candidate AS SELECT url_key, host_key, host, url, hops FROM state_page"
-        )
+        scored = "SELECT url_key, true AS is_due, 0 AS priority, NULL::FLOAT AS overdue_days FROM state_page"
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE scored AS {scored}")
+        query.keep_rows(self.con, "shortest", "priority INTEGER", [(EVERYTHING,)])
+        query.materialise(self.con, "candidate", "plan/candidate")
         return barren_hosts(self.lake, self.con)
 
     def merged(self, rows: Iterable[Row], out_of_scope: Iterable[str] = ()) -> dict[str, str | None]:
